@@ -50,7 +50,7 @@ static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_bat
 {
     const rocl_event *e = rocl_event_at(b, rocl_kind_size(b->kind), i);
     const rocl_process *p = &b->capture->processes[e->process];
-    const uint32_t stream = b->kind == ROCL_COPY ? b->copies[i].stream : b->dispatches[i].stream;
+    const uint32_t stream = rocl_work_place_of(b->kind, e).stream;
     const rocl_gpu *gpus[2];
     const unsigned n = p->rank >= 0 ? rocl_gpus_of(b, i, gpus) : 0;
     rocl_noted one = {.what = ROCL_NOTED_GPU, .of = (uint32_t)p->rank};

@@ -44,7 +44,6 @@ typedef struct effect {
     uint64_t count;
     int64_t total;
     related longest;
-    double percent;
 } effect;
 
 typedef struct argument {
@@ -56,7 +55,6 @@ typedef struct lookup {
     rocl_trace *trace;
     const rocl_capture *capture;
     rocl_event_ids ids;
-    uint64_t wanted;      /* id of the event */
     pthread_mutex_t lock; /* of all below, in a pass */
     bool found, no_memory;
     rocl_any_record record;
@@ -64,7 +62,7 @@ typedef struct lookup {
     argument *args;
     size_t arg_count, arg_cap;
     related call; /* that launched the event */
-    bool has_call, is_launcher;
+    bool has_call;
     related host; /* around which ranges are looked for */
     related_list around, before, after, work, values;
     rocl_idset launches; /* stack ids of the event and of the calls inside */
@@ -73,60 +71,20 @@ typedef struct lookup {
     size_t effect_count, effect_cap;
 } lookup;
 
-static bool is_kind_of(rocl_kind kind, uint32_t kinds)
-{
-    return kinds >> kind & 1;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static related describe_related(const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
-    related r = {b->kind,    e->id,     e->start,  e->end,    e->duration, e->stack_id, e->name,
-                 e->process, e->thread, ROCL_NONE, ROCL_NONE, ROCL_NONE,   ROCL_NONE,   0};
-    switch (b->kind) {
-    case ROCL_COUNTER:
+    const rocl_work_place at = rocl_work_place_on_gpu(b->capture, b->kind, e);
+    related r = {b->kind,    e->id,     e->start, e->end,   e->duration, e->stack_id, e->name,
+                 e->process, e->thread, at.agent, at.queue, at.stream,   ROCL_NONE,   0};
+    if (b->kind == ROCL_COUNTER) {
         r.counter = b->counters[i].counter;
         r.value = b->counters[i].value;
-        __attribute__((fallthrough)); /* it begins with its dispatch */
-    case ROCL_DISPATCH: {
-        const rocl_dispatch *d = b->kind == ROCL_COUNTER ? &b->counters[i].d : &b->dispatches[i];
-        r.agent = d->agent;
-        r.queue = d->queue;
-        r.stream = d->stream;
-        break;
-    }
-    case ROCL_COPY: {
-        const rocl_copy *c = &b->copies[i];
-        const bool to =
-            c->dst < b->capture->agent_count && b->capture->agents[c->dst].type == ROCL_AGENT_GPU;
-        r.agent = to ? c->dst : c->src;
-        r.queue = c->queue;
-        r.stream = c->stream;
-        break;
-    }
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        r.agent = b->allocs[i].owner;
-        r.queue = b->allocs[i].queue;
-        r.stream = b->allocs[i].stream;
-        break;
-    case ROCL_SPM:
-    case ROCL_SAMPLE:
-        r.agent = b->samples[i].agent;
+    } else if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS)) {
         r.counter = b->samples[i].counter;
         r.value = b->samples[i].value;
-        break;
-    case ROCL_GRAPH:
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        r.agent = b->hips[i].agent;
-        r.queue = b->hips[i].queue;
-        r.stream = b->hips[i].stream;
-        break;
-    default:
-        break;
     }
     return r;
 }
@@ -206,33 +164,27 @@ static rocl_status find_event(void *self, unsigned worker, rocl_batch *b, rocl_e
     rocl_status st = ROCL_OK;
     (void)worker;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        if (rocl_event_at(b, size, i)->id != l->wanted)
+        if (rocl_event_at(b, size, i)->id != l->event.id)
             continue;
         pthread_mutex_lock(&l->lock);
         const related r = describe_related(b, i);
         if (!l->found) {
-            const bool host = is_kind_of(b->kind, ROCL_HOST_KINDS);
-            const uint32_t first = host                       ? b->regions[i].arg_first
-                                   : b->kind == ROCL_DISPATCH ? b->dispatches[i].arg_first
-                                                              : 0;
-            const uint32_t count = host                       ? b->regions[i].arg_count
-                                   : b->kind == ROCL_DISPATCH ? b->dispatches[i].arg_count
-                                                              : 0;
+            uint32_t count;
+            const rocl_arg *args = rocl_event_args(b, rocl_event_at(b, size, i), &count);
             l->found = true;
             l->event = r;
             memcpy(&l->record, rocl_event_at(b, size, i), size);
             for (uint32_t k = 0; k < count && st == ROCL_OK; k++) {
-                const rocl_arg *a = &b->args[first + k];
-                char *value = strndup(a->value, a->value_len);
+                char *value = strndup(args[k].value, args[k].value_len);
                 if (!value || !ROCL_GROW(l->args, l->arg_cap, l->arg_count + 1)) {
                     free(value);
                     st = rocl_fail_memory(err);
                 } else {
-                    l->args[l->arg_count++] = (argument){a->name, a->type, value};
+                    l->args[l->arg_count++] = (argument){args[k].name, args[k].type, value};
                 }
             }
         }
-        if (is_kind_of(r.kind, ROCL_VALUE_KINDS))
+        if (rocl_kind_in(r.kind, ROCL_VALUE_KINDS))
             keep_related(&l->values, &r); /* several counters of a dispatch may have one id */
         pthread_mutex_unlock(&l->lock);
     }
@@ -244,11 +196,11 @@ static bool shares_track(const related *e, const related *r)
 {
     if (e->process != r->process || e->agent != r->agent)
         return false;
-    if (is_kind_of(e->kind, ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_SPM)))
+    if (rocl_kind_in(e->kind, ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_SPM)))
         return r->kind == e->kind && r->counter == e->counter;
     const uint32_t memory = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH) | ROCL_BIT(ROCL_GRAPH);
-    if (is_kind_of(e->kind, memory) || is_kind_of(r->kind, memory) ||
-        is_kind_of(r->kind, ROCL_VALUE_KINDS))
+    if (rocl_kind_in(e->kind, memory) || rocl_kind_in(r->kind, memory) ||
+        rocl_kind_in(r->kind, ROCL_VALUE_KINDS))
         return e->kind == r->kind;
     return e->stream != ROCL_NONE ? r->stream == e->stream
                                   : r->stream == ROCL_NONE && r->queue == e->queue;
@@ -257,19 +209,16 @@ static bool shares_track(const related *e, const related *r)
 static void add_neighbour(lookup *l, const related *r)
 {
     const related *e = &l->event;
+    const bool host = rocl_kind_in(e->kind, ROCL_HOST_KINDS);
     if (is_same(e, r))
         return;
-    if (is_kind_of(e->kind, ROCL_HOST_KINDS)) {
-        if (r->end <= e->start)
-            keep_related(&l->before, r);
-        else if (r->start >= e->end)
-            keep_related(&l->after, r);
-    } else {
-        keep_related(compare_starts(r, e) < 0 ? &l->before : &l->after, r);
-    }
+    if (host ? r->end <= e->start : compare_starts(r, e) < 0)
+        keep_related(&l->before, r);
+    else if (!host || r->start >= e->end)
+        keep_related(&l->after, r);
 }
 
-/* Of several calls with the stack id of the work the first launched it: see timeline/links.h. */
+/* Several calls may have the stack id of the work: the first launched it, see timeline/links.h. */
 static void add_call(related *call, bool *has, const related *r)
 {
     const int rank = r->kind != ROCL_REGION, best = call->kind != ROCL_REGION;
@@ -279,36 +228,31 @@ static void add_call(related *call, bool *has, const related *r)
     *has = true;
 }
 
-static bool counts_dispatch(const related *e, const rocl_dispatch *d, const rocl_dispatch *own)
-{
-    return e->kind == ROCL_DISPATCH && d->e.process == own->e.process && d->agent == own->agent &&
-           d->kernel == own->kernel && d->dispatch_id == own->dispatch_id &&
-           (d->e.start == own->e.start || !d->e.start);
-}
-
-/* Of GPU work: its call, other work of that call, neighbours, counters. */
+/* Relates GPU work to its call, other work of that call, neighbours, counters. */
 static rocl_status relate_work(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     lookup *l = self;
+    const rocl_dispatch *own = l->event.kind == ROCL_DISPATCH ? &l->record.dispatch : NULL;
     (void)worker, (void)err;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         const bool caused =
             l->event.stack_id && e->stack_id == l->event.stack_id && e->process == l->event.process;
-        const bool host = is_kind_of(b->kind, ROCL_HOST_KINDS);
-        const bool counter = b->kind == ROCL_COUNTER;
+        const bool host = rocl_kind_in(b->kind, ROCL_HOST_KINDS);
         if (host && !caused)
             continue;
         const related r = describe_related(b, i);
         const bool near = !host && shares_track(&l->event, &r);
-        const bool counts =
-            counter && counts_dispatch(&l->event, &b->counters[i].d, &l->record.dispatch);
+        const rocl_dispatch *d = b->kind == ROCL_COUNTER ? &b->counters[i].d : NULL;
+        const bool counts = own && d && d->e.process == own->e.process && d->agent == own->agent &&
+                            d->kernel == own->kernel && d->dispatch_id == own->dispatch_id &&
+                            (d->e.start == own->e.start || !d->e.start);
         if (!caused && !near && !counts)
             continue;
         pthread_mutex_lock(&l->lock);
         if (host)
             add_call(&l->call, &l->has_call, &r);
-        else if (caused && is_kind_of(b->kind, ROCL_WORK_KINDS) && !is_same(&r, &l->event))
+        else if (caused && rocl_kind_in(b->kind, ROCL_WORK_KINDS) && !is_same(&r, &l->event))
             keep_related(&l->work, &r);
         if (counts)
             keep_related(&l->values, &r);
@@ -328,26 +272,23 @@ static rocl_status relate_host(void *self, unsigned worker, rocl_batch *b, rocl_
     (void)worker, (void)err;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = &b->regions[i].e;
-        if (e->process != h->process || e->thread != h->thread) {
-            if (!own || !e->stack_id || e->stack_id != h->stack_id || e->process != h->process)
-                continue;
-        }
+        if ((e->process != h->process || e->thread != h->thread) &&
+            (!own || !e->stack_id || e->stack_id != h->stack_id || e->process != h->process))
+            continue;
         const related r = describe_related(b, i);
         if (is_same(&r, h))
             continue;
         pthread_mutex_lock(&l->lock);
         if (own && b->kind != ROCL_MARKER && h->stack_id && r.stack_id == h->stack_id)
             add_call(&l->call, &l->has_call, &r);
-        if (r.thread != h->thread) {
-        } else if (r.start <= h->start && r.end >= h->end && b->kind != ROCL_INSTANT &&
-                   compare_starts(&r, h) < 0) {
+        const bool here = r.thread == h->thread;
+        if (here && r.start <= h->start && r.end >= h->end && b->kind != ROCL_INSTANT &&
+            compare_starts(&r, h) < 0)
             keep_related(&l->around, &r);
-        } else if (own && r.start >= h->start && r.end <= h->end) {
-            if (r.stack_id)
-                l->no_memory |= !rocl_idset_add(&l->launches, r.stack_id);
-        } else if (own) {
+        else if (here && own && (r.start < h->start || r.end > h->end))
             add_neighbour(l, &r);
-        }
+        else if (here && own && r.stack_id)
+            l->no_memory |= !rocl_idset_add(&l->launches, r.stack_id);
         pthread_mutex_unlock(&l->lock);
     }
     return ROCL_OK;
@@ -401,15 +342,14 @@ static rocl_status find_related(lookup *l, rocl_error *err)
 {
     const uint32_t host = ROCL_HOST_KINDS, work = ROCL_WORK_KINDS;
     rocl_status st;
-    if (is_kind_of(l->event.kind, host)) {
+    if (rocl_kind_in(l->event.kind, host)) {
         l->host = l->event;
         st = run_pass(l, host, relate_host, err);
         if (st != ROCL_OK)
             return st;
         if (l->event.stack_id && l->event.kind != ROCL_MARKER) {
             add_call(&l->call, &l->has_call, &l->event);
-            l->is_launcher = is_same(&l->call, &l->event);
-            if (l->is_launcher && !rocl_idset_add(&l->launches, l->event.stack_id))
+            if (is_same(&l->call, &l->event) && !rocl_idset_add(&l->launches, l->event.stack_id))
                 return rocl_fail_memory(err);
         }
         l->has_call = false;
@@ -418,7 +358,7 @@ static rocl_status find_related(lookup *l, rocl_error *err)
     const uint32_t calls = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_INSTANT);
     const uint32_t values =
         ROCL_BIT(ROCL_COUNTER) |
-        (is_kind_of(l->event.kind, ROCL_VALUE_KINDS) ? ROCL_BIT(l->event.kind) : 0);
+        (rocl_kind_in(l->event.kind, ROCL_VALUE_KINDS) ? ROCL_BIT(l->event.kind) : 0);
     st = run_pass(l, calls | work | values, relate_work, err);
     if (st != ROCL_OK || !l->has_call)
         return st;
@@ -445,10 +385,11 @@ typedef struct event_row {
     uint32_t guid;
 } event_row;
 
-#define TEXT(field)  ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_text_or_none, event_row, field)
-#define LABEL(field) ROCL_ALWAYS, ROCL_CELL_BY(label_or_none, event_row, field)
-#define KNOWN(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, event_row, field)
-#define CELL(field)  ROCL_ALWAYS, ROCL_CELL(event_row, field)
+#define TEXT(field)         ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_text_or_none, event_row, field)
+#define LABEL(field)        ROCL_ALWAYS, ROCL_CELL_BY(label_or_none, event_row, field)
+#define KNOWN(field)        ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, event_row, field)
+#define CELL(field)         CELL_OF(event_row, field)
+#define CELL_OF(row, field) ROCL_ALWAYS, ROCL_CELL(row, field)
 
 /* Neither ROCL_NONE nor "" is a text. */
 static rocl_datum label_or_none(const rocl_report_rows *r, const void *field)
@@ -507,12 +448,10 @@ typedef struct argument_row {
     const char *value;
 } argument_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(argument_row, field)
 static const rocl_column argument_columns[] = {
-    {"name", "Argument", ROCL_UNIT_TEXT, CELL(name)},
-    {"type", "Type", ROCL_UNIT_TEXT, CELL(type)},
-    {"value", "Value", ROCL_UNIT_TEXT, CELL(value)},
+    {"name", "Argument", ROCL_UNIT_TEXT, CELL_OF(argument_row, name)},
+    {"type", "Type", ROCL_UNIT_TEXT, CELL_OF(argument_row, type)},
+    {"value", "Value", ROCL_UNIT_TEXT, CELL_OF(argument_row, value)},
 };
 
 typedef struct chain_row {
@@ -524,19 +463,17 @@ typedef struct chain_row {
     double value;
 } chain_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(chain_row, field)
 static const rocl_column chain_columns[] = {
-    {"relation", "Relation", ROCL_UNIT_TEXT, CELL(relation)},
-    {"id", "Id", ROCL_UNIT_TEXT, CELL(id)},
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"relation", "Relation", ROCL_UNIT_TEXT, CELL_OF(chain_row, relation)},
+    {"id", "Id", ROCL_UNIT_TEXT, CELL_OF(chain_row, id)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(chain_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, chain_row, name)},
-    {"track", "Track", ROCL_UNIT_TEXT, CELL(track)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(duration)},
-    {"after_ns", "After", ROCL_UNIT_NS, CELL(after)},
-    {"value", "Value", ROCL_UNIT_NUMBER, CELL(value)},
+    {"track", "Track", ROCL_UNIT_TEXT, CELL_OF(chain_row, track)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL_OF(chain_row, start)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL_OF(chain_row, duration)},
+    {"after_ns", "After", ROCL_UNIT_NS, CELL_OF(chain_row, after)},
+    {"value", "Value", ROCL_UNIT_NUMBER, CELL_OF(chain_row, value)},
 };
 
 typedef struct effect_row {
@@ -549,18 +486,16 @@ typedef struct effect_row {
     const char *id;
 } effect_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(effect_row, field)
-#define SUM(field)  ROCL_SUM, ROCL_CELL(effect_row, field)
+#define SUM(field) ROCL_SUM, ROCL_CELL(effect_row, field)
 static const rocl_column effect_columns[] = {
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(effect_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, effect_row, name)},
     {"count", "Count", ROCL_UNIT_COUNT, SUM(count)},
     {"total_ns", "Total", ROCL_UNIT_NS, SUM(total)},
     {"percent", "%", ROCL_UNIT_PERCENT, SUM(percent)},
-    {"longest_ns", "Longest", ROCL_UNIT_NS, CELL(longest)},
-    {"longest_id", "Its id", ROCL_UNIT_TEXT, CELL(id)},
+    {"longest_ns", "Longest", ROCL_UNIT_NS, CELL_OF(effect_row, longest)},
+    {"longest_id", "Its id", ROCL_UNIT_TEXT, CELL_OF(effect_row, id)},
 };
 
 typedef struct neighbour_row {
@@ -570,17 +505,15 @@ typedef struct neighbour_row {
     int64_t start, duration, gap;
 } neighbour_row;
 
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(neighbour_row, field)
 static const rocl_column neighbour_columns[] = {
-    {"position", "Position", ROCL_UNIT_COUNT, CELL(position)},
-    {"id", "Id", ROCL_UNIT_TEXT, CELL(id)},
-    {"kind", "Kind", ROCL_UNIT_TEXT, CELL(kind)},
+    {"position", "Position", ROCL_UNIT_COUNT, CELL_OF(neighbour_row, position)},
+    {"id", "Id", ROCL_UNIT_TEXT, CELL_OF(neighbour_row, id)},
+    {"kind", "Kind", ROCL_UNIT_TEXT, CELL_OF(neighbour_row, kind)},
     {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(rocl_field_text_or_none, neighbour_row, name)},
-    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL(start)},
-    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL(duration)},
-    {"gap_ns", "Gap", ROCL_UNIT_NS, CELL(gap)},
+    {"start_ns", "Start", ROCL_UNIT_COUNT, CELL_OF(neighbour_row, start)},
+    {"duration_ns", "Duration", ROCL_UNIT_NS, CELL_OF(neighbour_row, duration)},
+    {"gap_ns", "Gap", ROCL_UNIT_NS, CELL_OF(neighbour_row, gap)},
 };
 
 static const rocl_table_tab tab = {"event", "Event"};
@@ -613,7 +546,7 @@ static const char *id_text(const lookup *l, const related *r, char *to)
 static uint32_t name_text(const lookup *l, const related *r)
 {
     const rocl_capture *c = l->capture;
-    return is_kind_of(r->kind, ROCL_VALUE_KINDS) && r->counter < c->counter_count
+    return rocl_kind_in(r->kind, ROCL_VALUE_KINDS) && r->counter < c->counter_count
                ? c->counters[r->counter].name
                : r->name;
 }
@@ -623,7 +556,7 @@ static const char *track_text(const lookup *l, const related *r, char *to)
     const rocl_capture *c = l->capture;
     const rocl_trace *t = l->trace;
     *to = '\0';
-    if (is_kind_of(r->kind, ROCL_HOST_KINDS)) {
+    if (rocl_kind_in(r->kind, ROCL_HOST_KINDS)) {
         if (r->thread >= c->thread_count)
             return NULL;
         const rocl_thread *thread = &c->threads[r->thread];
@@ -650,48 +583,14 @@ static int64_t positive_or_unknown(uint64_t n)
     return n && n <= INT64_MAX ? (int64_t)n : -1;
 }
 
-/* NULL for the name of a machine without one. */
-static const char *known_name(const char *host)
-{
-    return strcmp(host, "-") != 0 ? host : NULL;
-}
-
-static void fill_dispatch(const lookup *l, event_row *row, const rocl_dispatch *d, char *grid,
-                          char *workgroup, size_t size)
-{
-    const rocl_capture *c = l->capture;
-    row->dispatch_id = positive_or_unknown(d->dispatch_id);
-    row->scratch = d->private_segment;
-    row->lds = d->group_segment;
-    row->graph = positive_or_unknown(d->graph_exec_id);
-    row->graph_node = positive_or_unknown(d->graph_node_id);
-    snprintf(grid, size, "%ux%ux%u", d->grid[0], d->grid[1], d->grid[2]);
-    snprintf(workgroup, size, "%ux%ux%u", d->workgroup[0], d->workgroup[1], d->workgroup[2]);
-    row->grid = d->grid[0] ? grid : NULL;
-    row->workgroup = d->workgroup[0] ? workgroup : NULL;
-    if (d->kernel < c->kernel_count) {
-        const rocl_kernel *k = &c->kernels[d->kernel];
-        row->kernel = k->mangled;
-        if (k->arch_vgpr | k->accum_vgpr | k->sgpr) { /* else they are not known */
-            row->arch_vgpr = k->arch_vgpr;
-            row->accum_vgpr = k->accum_vgpr;
-            row->sgpr = k->sgpr;
-        }
-    }
-}
-
-static double rate_of(uint64_t bytes, int64_t ns)
-{
-    return ns > 0 && bytes ? (double)bytes * 1e9 / (double)ns : NAN;
-}
-
 /* The row of the event as far as it does not depend on its kind. id: space for its text. */
 static event_row make_event_row(const lookup *l, char id[ID_SIZE])
 {
     const rocl_capture *c = l->capture;
     const related *e = &l->event;
     const rocl_event *event = &l->record.e;
-    const bool value = is_kind_of(e->kind, ROCL_VALUE_KINDS);
+    const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
+    const char *host = rocl_machine_name(l->trace, rocl_machine_of(c, e->process));
     event_row row = {
         .id = id_text(l, e, id),
         .kind = rocl_kind_name(e->kind),
@@ -700,7 +599,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .category = event->category,
         .start = e->start,
         .end = e->end,
-        .duration = is_kind_of(e->kind, ROCL_POINT_KINDS) ? -1 : e->duration,
+        .duration = rocl_kind_in(e->kind, ROCL_POINT_KINDS) ? -1 : e->duration,
         .pid = -1,
         .rank = -1,
         .tid = e->thread < c->thread_count ? c->threads[e->thread].tid : -1,
@@ -728,7 +627,7 @@ static event_row make_event_row(const lookup *l, char id[ID_SIZE])
         .stack = positive_or_unknown(event->stack_id),
         .parent_stack = positive_or_unknown(event->parent_stack_id),
         .correlation = event->correlation_id ? event->correlation_id : -1,
-        .host = known_name(rocl_machine_name(l->trace, rocl_machine_of(c, e->process))),
+        .host = strcmp(host, "-") != 0 ? host : NULL,
         .file = c->path,
         .guid = c->guid,
     };
@@ -756,14 +655,35 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         row.function = l->record.region.function;
         break;
     case ROCL_DISPATCH:
-    case ROCL_COUNTER:
-        fill_dispatch(l, &row, &l->record.dispatch, grid, workgroup, sizeof grid);
+    case ROCL_COUNTER: {
+        const rocl_dispatch *d = &l->record.dispatch;
+        row.dispatch_id = positive_or_unknown(d->dispatch_id);
+        row.scratch = d->private_segment;
+        row.lds = d->group_segment;
+        row.graph = positive_or_unknown(d->graph_exec_id);
+        row.graph_node = positive_or_unknown(d->graph_node_id);
+        snprintf(grid, sizeof grid, "%ux%ux%u", d->grid[0], d->grid[1], d->grid[2]);
+        snprintf(workgroup, sizeof workgroup, "%ux%ux%u", d->workgroup[0], d->workgroup[1],
+                 d->workgroup[2]);
+        row.grid = d->grid[0] ? grid : NULL;
+        row.workgroup = d->workgroup[0] ? workgroup : NULL;
+        if (d->kernel >= c->kernel_count)
+            break;
+        const rocl_kernel *k = &c->kernels[d->kernel];
+        row.kernel = k->mangled;
+        if (k->arch_vgpr | k->accum_vgpr | k->sgpr) { /* else they are not known */
+            row.arch_vgpr = k->arch_vgpr;
+            row.accum_vgpr = k->accum_vgpr;
+            row.sgpr = k->sgpr;
+        }
         break;
+    }
     case ROCL_COPY:
         row.from = rocl_device_of(c, l->record.copy.src);
         row.to = rocl_device_of(c, l->record.copy.dst);
         row.bytes = positive_or_unknown(l->record.copy.size);
-        row.rate = rate_of(l->record.copy.size, e->duration);
+        if (e->duration > 0 && l->record.copy.size)
+            row.rate = (double)l->record.copy.size * 1e9 / (double)e->duration;
         break;
     case ROCL_ALLOC:
     case ROCL_SCRATCH:
@@ -784,37 +704,33 @@ static void put_event(const lookup *l, const rocl_report_rows *r)
         r->table->fields = true;
 }
 
-typedef struct chain {
-    const lookup *l;
-    const rocl_report_rows *rows;
-    int64_t from; /* times are after this one */
-} chain;
-
-static void put_link(const chain *c, const char *relation, const related *e)
+/* from: times are after this one. */
+static void put_link(const lookup *l, const rocl_report_rows *rows, int64_t from,
+                     const char *relation, const related *e)
 {
     char id[ID_SIZE], track[TRACK_SIZE];
-    const bool value = is_kind_of(e->kind, ROCL_VALUE_KINDS);
-    rocl_add_row(c->rows, &(chain_row){relation, id_text(c->l, e, id), rocl_kind_name(e->kind),
-                                       name_text(c->l, e), track_text(c->l, e, track), e->start,
-                                       e->duration, e->start - c->from, value ? e->value : NAN});
+    const bool value = rocl_kind_in(e->kind, ROCL_VALUE_KINDS);
+    rocl_add_row(rows, &(chain_row){relation, id_text(l, e, id), rocl_kind_name(e->kind),
+                                    name_text(l, e), track_text(l, e, track), e->start, e->duration,
+                                    e->start - from, value ? e->value : NAN});
 }
 
 /* From the outermost range on the host to the counters: in this order one led to the other. */
 static void put_chain(lookup *l, const rocl_report_rows *r)
 {
-    const bool host = is_kind_of(l->event.kind, ROCL_HOST_KINDS);
-    const bool value = is_kind_of(l->event.kind, ROCL_VALUE_KINDS);
-    chain c = {l, r, l->has_call ? l->call.start : l->event.start};
+    const bool host = rocl_kind_in(l->event.kind, ROCL_HOST_KINDS);
+    const bool value = rocl_kind_in(l->event.kind, ROCL_VALUE_KINDS);
+    const int64_t from = l->has_call ? l->call.start : l->event.start;
     for (unsigned i = l->around.count; i-- > 0;)
-        put_link(&c, "around", &l->around.all[i]);
+        put_link(l, r, from, "around", &l->around.all[i]);
     if (l->has_call)
-        put_link(&c, "call", &l->call);
+        put_link(l, r, from, "call", &l->call);
     if (!value)
-        put_link(&c, "this", &l->event);
+        put_link(l, r, from, "this", &l->event);
     for (unsigned i = 0; i < l->work.count; i++)
-        put_link(&c, host || value ? "work" : "sibling", &l->work.all[i]);
+        put_link(l, r, from, host || value ? "work" : "sibling", &l->work.all[i]);
     for (unsigned i = 0; i < l->values.count; i++)
-        put_link(&c, value && is_same(&l->event, &l->values.all[i]) ? "this" : "counter",
+        put_link(l, r, from, value && is_same(&l->event, &l->values.all[i]) ? "this" : "counter",
                  &l->values.all[i]);
     if (l->work.seen > l->work.count)
         rocl_set_note(r, "the first %u of %" PRIu64 " pieces of GPU work", l->work.count,
@@ -833,22 +749,6 @@ static int compare_effects(const void *a, const void *b, void *lookup_)
     int by = rocl_number_order(y->total, x->total);
     by = by ? by : rocl_number_order((int64_t)x->kind, (int64_t)y->kind);
     return by ? by : rocl_compare_texts(l->trace, x->name, y->name);
-}
-
-static void put_effects(lookup *l, const rocl_report_rows *r)
-{
-    int64_t all = 0;
-    char id[ID_SIZE];
-    if (l->effect_count)
-        qsort_r(l->effects, l->effect_count, sizeof *l->effects, compare_effects, l);
-    for (size_t i = 0; i < l->effect_count; i++)
-        all += l->effects[i].total;
-    for (size_t i = 0; i < l->effect_count; i++) {
-        const effect *e = &l->effects[i];
-        rocl_add_row(r, &(effect_row){rocl_kind_name(e->kind), e->name, e->count, e->total,
-                                      rocl_percent(e->total, all), e->longest.duration,
-                                      id_text(l, &e->longest, id)});
-    }
 }
 
 /* Those that lie in another one of the list are not on the event's level. */
@@ -870,23 +770,19 @@ static void put_neighbours(lookup *l, const rocl_report_rows *r)
 {
     const related *e = &l->event;
     char id[ID_SIZE], track[TRACK_SIZE];
-    if (is_kind_of(e->kind, ROCL_HOST_KINDS)) {
+    if (rocl_kind_in(e->kind, ROCL_HOST_KINDS)) {
         l->before.count = drop_nested(l->before.all, l->before.count);
         l->after.count = drop_nested(l->after.all, l->after.count);
     }
-    const unsigned before = l->before.count < NEIGHBOURS ? l->before.count : NEIGHBOURS;
-    const unsigned after = l->after.count < NEIGHBOURS ? l->after.count : NEIGHBOURS;
-    for (unsigned i = before; i-- > 0;) {
-        const related *n = &l->before.all[i];
-        rocl_add_row(r,
-                     &(neighbour_row){-(int64_t)i - 1, id_text(l, n, id), rocl_kind_name(n->kind),
-                                      name_text(l, n), n->start, n->duration, e->start - n->end});
-    }
-    for (unsigned i = 0; i < after; i++) {
-        const related *n = &l->after.all[i];
-        rocl_add_row(r,
-                     &(neighbour_row){i + 1, id_text(l, n, id), rocl_kind_name(n->kind),
-                                      name_text(l, n), n->start, n->duration, n->start - e->end});
+    const int before = l->before.count < NEIGHBOURS ? (int)l->before.count : NEIGHBOURS;
+    const int after = l->after.count < NEIGHBOURS ? (int)l->after.count : NEIGHBOURS;
+    for (int i = -before; i <= after; i++) {
+        if (!i) /* the event itself */
+            continue;
+        const related *n = i < 0 ? &l->before.all[-i - 1] : &l->after.all[i - 1];
+        rocl_add_row(r, &(neighbour_row){i, id_text(l, n, id), rocl_kind_name(n->kind),
+                                         name_text(l, n), n->start, n->duration,
+                                         i < 0 ? e->start - n->end : n->start - e->end});
     }
     if (track_text(l, e, track))
         rocl_set_note(r, "%s", track);
@@ -909,8 +805,18 @@ static rocl_status put_tables(lookup *l, bool whole, rocl_tables *out, rocl_erro
     r = rocl_begin_table(&c, out, &defs[CHAIN], 0);
     put_chain(l, &r);
     if (l->effect_count > 1 || (!whole && l->effect_count)) {
+        int64_t all = 0;
+        char id[ID_SIZE];
         r = rocl_begin_table(&c, out, &defs[EFFECTS], 0);
-        put_effects(l, &r);
+        qsort_r(l->effects, l->effect_count, sizeof *l->effects, compare_effects, l);
+        for (size_t i = 0; i < l->effect_count; i++)
+            all += l->effects[i].total;
+        for (size_t i = 0; i < l->effect_count; i++) {
+            const effect *e = &l->effects[i];
+            rocl_add_row(&r, &(effect_row){rocl_kind_name(e->kind), e->name, e->count, e->total,
+                                           rocl_percent(e->total, all), e->longest.duration,
+                                           id_text(l, &e->longest, id)});
+        }
     }
     if (whole) {
         r = rocl_begin_table(&c, out, &defs[NEIGHBOUR], 0);
@@ -927,47 +833,23 @@ static bool open_list(related_list *l, unsigned most, int (*compare)(const void 
     return l->all != NULL;
 }
 
-static rocl_status open_lookup(lookup *l, rocl_trace *t, const char *id, rocl_error *err)
-{
-    *l = (lookup){.trace = t};
-    rocl_status st = rocl_event_ids_open(&l->ids, t, err);
-    if (st == ROCL_OK)
-        st = rocl_event_id_read(&l->ids, id, &l->capture, &l->event.kind, &l->wanted, err);
-    l->event.id = l->wanted;
-    if (st != ROCL_OK)
-        return st;
-    const bool host = is_kind_of(l->event.kind, ROCL_HOST_KINDS);
-    return open_list(&l->around, AROUND, compare_inner) &&
-                   open_list(&l->before, NEAR, host ? compare_ends : compare_inner) &&
-                   open_list(&l->after, NEAR, compare_starts) &&
-                   open_list(&l->work, WORK, compare_starts) &&
-                   open_list(&l->values, VALUES, compare_starts)
-               ? ROCL_OK
-               : rocl_fail_memory(err);
-}
-
-static void close_lookup(lookup *l)
-{
-    related_list *const lists[] = {&l->around, &l->before, &l->after, &l->work, &l->values};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]->all);
-    for (size_t i = 0; i < l->arg_count; i++)
-        free(l->args[i].value);
-    free(l->args);
-    rocl_idset_free(&l->launches);
-    rocl_map_free(&l->effect_index);
-    free(l->effects);
-    rocl_event_ids_free(&l->ids);
-}
-
 static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl_tables **tables,
                                  rocl_error *err)
 {
-    lookup l;
+    lookup l = {.trace = t};
     const bool args = t->opt.args;
-    rocl_status st = open_lookup(&l, t, id, err);
     rocl_tables *out = rocl_tables_new();
+    rocl_status st = rocl_event_ids_open(&l.ids, t, err);
     pthread_mutex_init(&l.lock, NULL);
+    if (st == ROCL_OK)
+        st = rocl_event_id_read(&l.ids, id, &l.capture, &l.event.kind, &l.event.id, err);
+    const bool host = rocl_kind_in(l.event.kind, ROCL_HOST_KINDS);
+    if (st == ROCL_OK &&
+        !(open_list(&l.around, AROUND, compare_inner) &&
+          open_list(&l.before, NEAR, host ? compare_ends : compare_inner) &&
+          open_list(&l.after, NEAR, compare_starts) && open_list(&l.work, WORK, compare_starts) &&
+          open_list(&l.values, VALUES, compare_starts)))
+        st = rocl_fail_memory(err);
     if (st == ROCL_OK && !out)
         st = rocl_fail_memory(err);
     if (st == ROCL_OK) {
@@ -985,8 +867,17 @@ static rocl_status look_up_event(rocl_trace *t, const char *id, bool whole, rocl
     t->opt.args = args;
     if (st == ROCL_OK)
         st = put_tables(&l, whole, out, err);
+    related_list *const lists[] = {&l.around, &l.before, &l.after, &l.work, &l.values};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->all);
+    for (size_t i = 0; i < l.arg_count; i++)
+        free(l.args[i].value);
+    free(l.args);
+    rocl_idset_free(&l.launches);
+    rocl_map_free(&l.effect_index);
+    free(l.effects);
+    rocl_event_ids_free(&l.ids);
     pthread_mutex_destroy(&l.lock);
-    close_lookup(&l);
     if (st != ROCL_OK) {
         rocl_tables_free(out);
         return st;

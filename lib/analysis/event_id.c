@@ -14,12 +14,6 @@ static const char *guid_of(const rocl_trace *t, size_t capture)
     return rocl_str(t, t->captures[capture]->pub.guid);
 }
 
-/* Only of such as are made of hexadecimal digits a part is enough for people. */
-static bool may_be_shortened(const char *guid)
-{
-    return strlen(guid) >= 16 && !guid[strspn(guid, "0123456789abcdefABCDEF-")];
-}
-
 static char *name_capture(const rocl_trace *t, size_t capture)
 {
     const char *guid = guid_of(t, capture);
@@ -35,7 +29,8 @@ static char *name_capture(const rocl_trace *t, size_t capture)
             n++;
         shared = n > shared ? n : shared;
     }
-    if (may_be_shortened(guid) && shared + 1 < len)
+    /* The beginning of a GUID is enough for people, if it is made of hexadecimal digits. */
+    if (len >= 16 && !guid[strspn(guid, "0123456789abcdefABCDEF-")] && shared + 1 < len)
         len = shared + 1;
     const int n = same ? asprintf(&name, "%.*s#%zu", (int)len, guid, same + 1)
                        : asprintf(&name, "%.*s", (int)len, guid);

@@ -4,14 +4,15 @@
 rocl_lane_key rocl_lane_of(const rocl_batch *b, size_t i)
 {
     const rocl_capture *c = b->capture;
-    const uint32_t stream = rocl_stream_of(b, i), queue = rocl_queue_of(b, i);
-    rocl_lane_key k = {ROCL_LANE_NONE, c->index, rocl_batch_event(b, i)->process, 0};
-    if (stream < c->stream_count) {
+    const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_work_place at = rocl_work_place_of(b->kind, e);
+    rocl_lane_key k = {ROCL_LANE_NONE, c->index, e->process, 0};
+    if (at.stream < c->stream_count) {
         k.kind = ROCL_LANE_STREAM;
-        k.index = stream;
-    } else if (queue < c->queue_count) {
+        k.index = at.stream;
+    } else if (at.queue < c->queue_count) {
         k.kind = ROCL_LANE_QUEUE;
-        k.index = queue;
+        k.index = at.queue;
     }
     return k;
 }

@@ -21,17 +21,6 @@ typedef struct rocl_lane_name {
     int64_t pid, id;
 } rocl_lane_name;
 
-/* Of a dispatch or a copy. */
-static inline uint32_t rocl_stream_of(const rocl_batch *b, size_t i)
-{
-    return b->kind == ROCL_COPY ? b->copies[i].stream : b->dispatches[i].stream;
-}
-
-static inline uint32_t rocl_queue_of(const rocl_batch *b, size_t i)
-{
-    return b->kind == ROCL_COPY ? b->copies[i].queue : b->dispatches[i].queue;
-}
-
 /* What a stream is called, or else a queue; 0: there is neither. */
 static inline uint32_t rocl_lane_label(const rocl_capture *c, uint32_t stream, uint32_t queue)
 {

@@ -87,7 +87,7 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        const uint32_t queue = rocl_queue_of(b, i);
+        const uint32_t queue = rocl_work_place_of(b->kind, e).queue;
         const rocl_gpu *gpus[2];
         const unsigned n = rocl_gpus_of(b, i, gpus);
         uint64_t numbers[2];

@@ -99,29 +99,16 @@ static uint32_t put_group(const summary *s, const summary_key *k)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* *lane: what its stream is called, or else its queue; 0. */
+/* *lane: what its stream is called, or else its queue; 0. Values, graphs and HIP events are of the
+ * whole process here. */
 static void read_agent_and_lane(const rocl_batch *b, size_t i, uint32_t *agent, uint32_t *lane)
 {
-    uint32_t stream = ROCL_NONE, queue = ROCL_NONE;
-    *agent = ROCL_NONE;
-    if (b->kind == ROCL_DISPATCH) {
-        *agent = b->dispatches[i].agent;
-        stream = b->dispatches[i].stream;
-        queue = b->dispatches[i].queue;
-    } else if (b->kind == ROCL_COPY) {
-        *agent = b->copies[i].dst;
-        stream = b->copies[i].stream;
-        queue = b->copies[i].queue;
-    } else if (b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH) {
-        *agent = b->allocs[i].owner;
-        stream = b->allocs[i].stream;
-        queue = b->allocs[i].queue;
-    } else if (b->kind == ROCL_BARRIER) {
-        *agent = b->hips[i].agent;
-        stream = b->hips[i].stream;
-        queue = b->hips[i].queue;
-    }
-    *lane = rocl_lane_label(b->capture, stream, queue);
+    const uint32_t placed = ROCL_WORK_KINDS & ~(ROCL_BIT(ROCL_GRAPH) | ROCL_BIT(ROCL_HIP_EVENT));
+    rocl_work_place at = {ROCL_NONE, ROCL_NONE, ROCL_NONE};
+    if (rocl_kind_in(b->kind, placed))
+        at = rocl_work_place_of(b->kind, rocl_batch_event(b, i));
+    *agent = at.agent;
+    *lane = rocl_lane_label(b->capture, at.stream, at.queue);
 }
 
 static uint32_t agent_label(const rocl_capture *c, uint32_t agent)

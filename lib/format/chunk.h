@@ -46,8 +46,7 @@
 #define ROCL_CHUNK_LAST    8u  /* its writer has no more */
 #define ROCL_CHUNK_OPEN    16u /* packed while it was open: its writer may have been killed */
 
-/* The same moment on four clocks. Ticks are those of the clock of the chunk, the rest nanoseconds.
- */
+/* One moment on four clocks. Ticks are those of the clock of the chunk, the rest nanoseconds. */
 typedef struct rocl_chunk_sync {
     uint64_t ticks, monotonic, realtime, boottime;
 } rocl_chunk_sync;

@@ -20,7 +20,7 @@ enum {
     QUOTES,
     BITS
 };
-/* Behind them: both times, as long before the start and after the end. */
+/* After the bits come both times, as long before the start and after the end. */
 enum { SUBMITTED = BITS, COMPLETED, MEMBERS };
 
 static const rocl_view names[MEMBERS] = {[NUMBER] = ROCL_JSON_KEY("numbered"),

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <strings.h>
 
-/* Of one unit the first text is the one that is read. */
+/* Where a unit has several texts, the first is the one that is read. */
 static const struct {
     const char *text;
     unsigned unit;

@@ -25,11 +25,6 @@ static bool is_same_machine(const rocl_machine *a, const rocl_node *b)
     return common && !names_differ && !ids_differ;
 }
 
-static bool is_named(const rocl_node *n)
-{
-    return n->hostname || n->machine_id;
-}
-
 /* What is collected while machines are numbered. */
 typedef struct numbering {
     rocl_trace *trace;
@@ -147,7 +142,7 @@ static rocl_status decide_machine(numbering *n, const rocl_capture *c, uint32_t 
         const rocl_node *known = node == ROCL_NONE ? NULL : &c->nodes[node];
         uint64_t process = 0;
         const bool ranked = find_rank(c, node, &process);
-        if (known && is_named(known))
+        if (known && (known->hostname || known->machine_id))
             st = number_named_node(n, c, known, decided, err);
         else if (t->opt.same_host && t->machine_count)
             *decided = 0;
@@ -194,26 +189,7 @@ static rocl_status number_machines(numbering *n, rocl_capture *c, rocl_error *er
     return st;
 }
 
-static void number_clocks(rocl_trace *t)
-{
-    uint32_t unnamed = ROCL_NONE;
-    t->clock_count = t->named_count = 0;
-    for (uint32_t m = 0; m < t->machine_count; m++) {
-        rocl_machine *machine = &t->machines[m];
-        const bool named = rocl_machine_is_named(machine);
-        unnamed = !named && unnamed == ROCL_NONE ? m : unnamed;
-        machine->clock = named ? m : unnamed;
-        t->clock_count += machine->clock == m;
-        t->named_count += named;
-    }
-}
-
 /* ---- GPUs ------------------------------------------------------------------------------------ */
-
-static int64_t number_of(const rocl_agent *a)
-{
-    return a->absolute_index >= 0 ? a->absolute_index : a->id;
-}
 
 static bool is_gpu(const rocl_gpu *g, const rocl_gpu *a)
 {
@@ -227,34 +203,11 @@ static bool is_gpu(const rocl_gpu *g, const rocl_gpu *a)
            !((g->ordinal || a->ordinal) && g->rank >= 0 && a->rank >= 0 && g->rank != a->rank);
 }
 
-/* last: of each machine, the GPU that was met last; before: of each GPU, the one before it on its
- * machine, plus 1. */
-static rocl_status note_gpu(rocl_trace *t, size_t *cap, uint32_t *last, uint32_t **before,
-                            size_t *before_cap, const rocl_gpu *a, uint32_t *gpu, rocl_error *err)
-{
-    uint32_t i = last[a->machine];
-    while (i && !is_gpu(&t->gpus[i - 1], a))
-        i = (*before)[i - 1];
-    if (i) {
-        rocl_gpu *g = &t->gpus[i - 1];
-        g->uuid = g->uuid ? g->uuid : a->uuid;
-        g->pci = g->pci ? g->pci : a->pci;
-        *gpu = i - 1;
-        return ROCL_OK;
-    }
-    if (!ROCL_GROW(t->gpus, *cap, t->gpu_count + 1) ||
-        !ROCL_GROW(*before, *before_cap, t->gpu_count + 1))
-        return rocl_fail_memory(err);
-    *gpu = (uint32_t)t->gpu_count;
-    (*before)[t->gpu_count] = last[a->machine];
-    t->gpus[t->gpu_count++] = *a;
-    last[a->machine] = (uint32_t)t->gpu_count;
-    return ROCL_OK;
-}
-
 static rocl_status collect_gpus(rocl_trace *t, rocl_error *err)
 {
     size_t cap = 0, before_cap = 0;
+    /* last: the GPU of each machine that was met last; before: of each GPU the one before it on its
+     * machine. Both are plus 1. */
     uint32_t *last = calloc(t->machine_count + 1, sizeof *last), *before = NULL;
     rocl_status st = last ? ROCL_OK : rocl_fail_memory(err);
     for (uint32_t i = 0; i < t->capture_count; i++) {
@@ -268,12 +221,28 @@ static rocl_status collect_gpus(rocl_trace *t, rocl_error *err)
                 .machine = a->machine,
                 .uuid = has_uuid(c, a) ? a->uuid : 0,
                 .pci = is_own(c, a, a->pci, false) ? a->pci : 0,
-                .number = number_of(a),
+                .number = a->absolute_index >= 0 ? a->absolute_index : a->id,
                 .ordinal = a->ordinal,
                 .rank = a->process < c->process_count ? c->processes[a->process].rank : c->rank,
                 .capture = i,
                 .agent = k};
-            st = note_gpu(t, &cap, last, &before, &before_cap, &is, &a->gpu, err);
+            uint32_t known = last[a->machine];
+            while (known && !is_gpu(&t->gpus[known - 1], &is))
+                known = before[known - 1];
+            if (known) {
+                rocl_gpu *g = &t->gpus[known - 1];
+                g->uuid = g->uuid ? g->uuid : is.uuid;
+                g->pci = g->pci ? g->pci : is.pci;
+                a->gpu = known - 1;
+            } else if (ROCL_GROW(t->gpus, cap, t->gpu_count + 1) &&
+                       ROCL_GROW(before, before_cap, t->gpu_count + 1)) {
+                a->gpu = (uint32_t)t->gpu_count;
+                before[t->gpu_count] = last[a->machine];
+                t->gpus[t->gpu_count++] = is;
+                last[a->machine] = (uint32_t)t->gpu_count;
+            } else {
+                st = rocl_fail_memory(err);
+            }
         }
     }
     free(last);
@@ -347,21 +316,14 @@ static uint32_t put_text(rocl_trace *t, const char *text)
     return rocl_strings_put(t->strings, text, strlen(text));
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    if (!path)
-        return "-";
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* with_file: others would be called the same. */
 static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitants *in,
                            bool with_file)
 {
     const uint32_t name = m->hostname ? m->hostname : m->machine_id;
     const rocl_capture *c = &t->captures[m->first]->pub;
-    const char *file = base_name(c->path);
+    const char *slash = c->path ? strrchr(c->path, '/') : NULL;
+    const char *file = !c->path ? "-" : slash && slash[1] ? slash + 1 : c->path;
     char text[320], *to = text;
     size_t room = sizeof text;
     if (name)
@@ -380,14 +342,6 @@ static uint32_t name_place(rocl_trace *t, const rocl_machine *m, const inhabitan
         rocl_label(to, room, " (%.150s, node %" PRId64 ")", file, c->nodes[m->node].id);
     else if (with_file)
         rocl_label(to, room, " (%.150s)", file);
-    return put_text(t, text);
-}
-
-/* One file may have several machines of which it says nothing else. */
-static uint32_t number_place(rocl_trace *t, uint32_t place, uint32_t machine)
-{
-    char text[340];
-    snprintf(text, sizeof text, "%.310s #%" PRIu32, rocl_str(t, place), machine);
     return put_text(t, text);
 }
 
@@ -414,8 +368,12 @@ static rocl_status name_places(rocl_trace *t, rocl_error *err)
         if (rocl_map_get(&seen, *place, ROCL_NONE) == m)
             continue;
         *place = name_place(t, &t->machines[m], &in[m], true);
-        if (rocl_map_get(&seen, *place, ROCL_NONE) != ROCL_NONE)
-            *place = number_place(t, *place, m);
+        /* One file may have several machines of which it says nothing else. */
+        if (rocl_map_get(&seen, *place, ROCL_NONE) != ROCL_NONE) {
+            char text[340];
+            snprintf(text, sizeof text, "%.310s #%" PRIu32, rocl_str(t, *place), m);
+            *place = put_text(t, text);
+        }
         ok = rocl_map_put(&seen, *place, m);
     }
     rocl_map_free(&seen);
@@ -444,30 +402,16 @@ static rocl_status name_devices(rocl_trace *t, rocl_capture *c, rocl_error *err)
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = (rocl_agent *)(uintptr_t)&c->agents[i];
         const char *place = rocl_machine_place(t, a->machine), *type = rocl_str(t, a->type_name);
-        if (a->gpu != ROCL_NONE)
+        if (a->gpu != ROCL_NONE) {
             a->device = t->gpus[a->gpu].label;
-        else {
-            if (a->type != ROCL_AGENT_OTHER && a->type_index >= 0 && *type)
-                rocl_label(text, sizeof text, "%s %" PRId64 "%s", type, a->type_index, place);
-            else
-                rocl_label(text, sizeof text, "%.100s%s", rocl_str(t, a->label), place);
-            a->device = put_text(t, text);
+            continue;
         }
+        if (a->type != ROCL_AGENT_OTHER && a->type_index >= 0 && *type)
+            rocl_label(text, sizeof text, "%s %" PRId64 "%s", type, a->type_index, place);
+        else
+            rocl_label(text, sizeof text, "%.100s%s", rocl_str(t, a->label), place);
+        a->device = put_text(t, text);
         if (a->device == ROCL_NONE)
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
-}
-
-static rocl_status label_gpus(rocl_trace *t, rocl_error *err)
-{
-    char text[360];
-    for (size_t i = 0; i < t->gpu_count; i++) {
-        rocl_gpu *g = &t->gpus[i];
-        rocl_label(text, sizeof text, "GPU %" PRIu32 "%s", g->id,
-                   rocl_machine_place(t, g->machine));
-        g->label = put_text(t, text);
-        if (g->label == ROCL_NONE)
             return rocl_fail_memory(err);
     }
     return ROCL_OK;
@@ -488,15 +432,29 @@ rocl_status rocl_identity_make(rocl_trace *t, rocl_error *err)
         st = number_machines(&n, &t->captures[i]->pub, err);
     rocl_map_free(&n.of_uuid);
     rocl_map_free(&n.of_process);
-    number_clocks(t);
+    uint32_t unnamed = ROCL_NONE; /* the first machine without a name: they share a clock */
+    t->clock_count = t->named_count = 0;
+    for (uint32_t m = 0; m < t->machine_count; m++) {
+        const bool named = rocl_machine_is_named(&t->machines[m]);
+        unnamed = !named && unnamed == ROCL_NONE ? m : unnamed;
+        t->machines[m].clock = named ? m : unnamed;
+        t->clock_count += t->machines[m].clock == m;
+        t->named_count += named;
+    }
     if (st == ROCL_OK)
         st = collect_gpus(t, err);
     if (st == ROCL_OK)
         st = order_gpus(t, err);
     if (st == ROCL_OK)
         st = name_places(t, err);
-    if (st == ROCL_OK)
-        st = label_gpus(t, err);
+    for (size_t i = 0; i < t->gpu_count && st == ROCL_OK; i++) {
+        rocl_gpu *g = &t->gpus[i];
+        char text[360];
+        rocl_label(text, sizeof text, "GPU %" PRIu32 "%s", g->id,
+                   rocl_machine_place(t, g->machine));
+        g->label = put_text(t, text);
+        st = g->label == ROCL_NONE ? rocl_fail_memory(err) : ROCL_OK;
+    }
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         st = name_devices(t, &t->captures[i]->pub, err);
     return st;

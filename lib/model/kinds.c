@@ -61,10 +61,11 @@ bool rocl_roctx_call_marks(rocl_view category, rocl_view function)
 /* ---- kinds ---- */
 
 const rocl_kind_info rocl_kind_infos[ROCL_KINDS] = {
-#define ROW(kind, name, record, domain, traits, first, second)                                     \
+#define ROW(kind, name, record, domain, traits, first, second, queue)                              \
     [ROCL_##kind] = {name,                                                                         \
                      sizeof(record),                                                               \
                      {offsetof(record, first), offsetof(record, second)},                          \
+                     offsetof(record, queue),                                                      \
                      ROCL_DOMAIN_##domain,                                                         \
                      traits},
     ROCL_KIND_TABLE(ROW)
@@ -92,6 +93,11 @@ _Static_assert(sizeof(rocl_event) == 80 && offsetof(rocl_region, e) == 0 &&
                    offsetof(rocl_sample_value, e) == 0 && offsetof(rocl_hip, e) == 0 &&
                    offsetof(rocl_flow, e) == 0,
                "a record must begin with its event");
+_Static_assert(offsetof(rocl_dispatch, stream) == offsetof(rocl_dispatch, queue) + 4 &&
+                   offsetof(rocl_copy, stream) == offsetof(rocl_copy, queue) + 4 &&
+                   offsetof(rocl_alloc, stream) == offsetof(rocl_alloc, queue) + 4 &&
+                   offsetof(rocl_hip, stream) == offsetof(rocl_hip, queue) + 4,
+               "a stream must follow its queue");
 
 const char *rocl_kind_name(rocl_kind k)
 {
@@ -106,6 +112,21 @@ size_t rocl_kind_size(rocl_kind k)
 rocl_event *rocl_batch_event(const rocl_batch *b, size_t i)
 {
     return rocl_event_at(b, rocl_kind_infos[b->kind].size, i);
+}
+
+const rocl_arg *rocl_event_args(const rocl_batch *b, const rocl_event *e, uint32_t *count)
+{
+    const rocl_any_record *r = (const rocl_any_record *)(const void *)e;
+    uint32_t first = 0;
+    *count = 0;
+    if (rocl_kind_in(b->kind, ROCL_HOST_KINDS)) {
+        first = r->region.arg_first;
+        *count = r->region.arg_count;
+    } else if (b->kind == ROCL_DISPATCH) {
+        first = r->dispatch.arg_first;
+        *count = r->dispatch.arg_count;
+    }
+    return *count ? b->args + first : NULL;
 }
 
 size_t rocl_alloc_name(char *to, rocl_alloc_level level, rocl_alloc_op op)

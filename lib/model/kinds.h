@@ -21,6 +21,8 @@
 #ifndef ROCL_MODEL_KINDS_H
 #define ROCL_MODEL_KINDS_H
 
+#include <string.h>
+
 #include "base/view.h"
 #include "rocline.h"
 
@@ -89,31 +91,36 @@ enum {
     ROCL_AGENT_FREE = 32, /* need not have an agent: those without pass --agent */
 };
 
-/* X(kind, name, record, domain, traits, members of the record that are its agents). The domain of
- * regions and instants goes by their category. */
+/* X(kind, name, record, domain, traits, members of the record that are its agents, its queue). The
+ * domain of regions and instants goes by their category. `e`: it has none. */
+/* clang-format off */
 #define ROCL_KIND_TABLE(X)                                                                         \
-    X(REGION, "region", rocl_region, OTHER, ROCL_IS_HOST | ROCL_HAS_CALL, e, e)                    \
-    X(MARKER, "marker", rocl_region, MARKERS, ROCL_IS_HOST | ROCL_HAS_CALL, e, e)                  \
-    X(INSTANT, "instant", rocl_region, OTHER, ROCL_IS_HOST | ROCL_HAS_CALL | ROCL_IS_POINT, e, e)  \
-    X(DISPATCH, "kernel", rocl_dispatch, KERNELS, ROCL_IS_WORK, agent, agent)                      \
-    X(COPY, "copy", rocl_copy, MEMORY_COPIES, ROCL_IS_WORK, src, dst)                              \
-    X(ALLOC, "alloc", rocl_alloc, MEMORY_ALLOCATIONS, ROCL_IS_WORK, owner, owner)                  \
-    X(SCRATCH, "scratch", rocl_alloc, SCRATCH_MEMORY, ROCL_IS_WORK, owner, owner)                  \
-    X(COUNTER, "counter", rocl_counter_value, OTHER, ROCL_IS_VALUE, d.agent, d.agent)              \
-    X(SPM, "spm", rocl_sample_value, OTHER, ROCL_IS_VALUE | ROCL_IS_POINT, agent, agent)           \
+    X(REGION, "region", rocl_region, OTHER, ROCL_IS_HOST | ROCL_HAS_CALL, e, e, e)                 \
+    X(MARKER, "marker", rocl_region, MARKERS, ROCL_IS_HOST | ROCL_HAS_CALL, e, e, e)               \
+    X(INSTANT, "instant", rocl_region, OTHER, ROCL_IS_HOST | ROCL_HAS_CALL | ROCL_IS_POINT,        \
+      e, e, e)                                                                                     \
+    X(DISPATCH, "kernel", rocl_dispatch, KERNELS, ROCL_IS_WORK, agent, agent, queue)               \
+    X(COPY, "copy", rocl_copy, MEMORY_COPIES, ROCL_IS_WORK, src, dst, queue)                       \
+    X(ALLOC, "alloc", rocl_alloc, MEMORY_ALLOCATIONS, ROCL_IS_WORK, owner, owner, queue)           \
+    X(SCRATCH, "scratch", rocl_alloc, SCRATCH_MEMORY, ROCL_IS_WORK, owner, owner, queue)           \
+    X(COUNTER, "counter", rocl_counter_value, OTHER, ROCL_IS_VALUE, d.agent, d.agent, d.queue)     \
+    X(SPM, "spm", rocl_sample_value, OTHER, ROCL_IS_VALUE | ROCL_IS_POINT, agent, agent, e)        \
     X(SAMPLE, "sample", rocl_sample_value, OTHER,                                                  \
-      ROCL_IS_VALUE | ROCL_IS_POINT | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent, agent)               \
-    X(GRAPH, "graph", rocl_hip, GRAPHS, ROCL_IS_WORK | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent,     \
-      agent)                                                                                       \
+      ROCL_IS_VALUE | ROCL_IS_POINT | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent, agent, e)            \
+    X(GRAPH, "graph", rocl_hip, GRAPHS, ROCL_IS_WORK | ROCL_HAS_CALL | ROCL_AGENT_FREE,            \
+      agent, agent, queue)                                                                         \
     X(HIP_EVENT, "hip-event", rocl_hip, HIP_EVENTS,                                                \
-      ROCL_IS_WORK | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent, agent)                                \
-    X(BARRIER, "barrier", rocl_hip, BARRIERS, ROCL_IS_WORK | ROCL_AGENT_FREE, agent, agent)        \
-    X(FLOW, "flow", rocl_flow, OTHER, ROCL_IS_POINT, e, e)
+      ROCL_IS_WORK | ROCL_HAS_CALL | ROCL_AGENT_FREE, agent, agent, queue)                         \
+    X(BARRIER, "barrier", rocl_hip, BARRIERS, ROCL_IS_WORK | ROCL_AGENT_FREE,                      \
+      agent, agent, queue)                                                                         \
+    X(FLOW, "flow", rocl_flow, OTHER, ROCL_IS_POINT, e, e, e)
+/* clang-format on */
 
 typedef struct rocl_kind_info {
     const char *name;   /* "kernel": as --include takes it */
     uint16_t size;      /* bytes of its record */
     uint16_t agents[2]; /* offsets of its agents in the record; 0: it has none */
+    uint16_t queue;     /* offset of its queue, which its stream follows; 0: it has neither */
     uint8_t domain;     /* rocl_domain */
     uint8_t traits;     /* ROCL_IS_... */
 } rocl_kind_info;
@@ -138,6 +145,43 @@ static inline rocl_event *rocl_event_at(const rocl_batch *b, size_t size, size_t
 {
     return (rocl_event *)(void *)((char *)b->any + i * size);
 }
+
+/* Where GPU work was done, or on which GPU a value was read: indexes of the capture. */
+typedef struct rocl_work_place {
+    uint32_t agent, queue, stream;
+} rocl_work_place;
+
+/* ROCL_NONE: the event does not say, or its kind has none. The agent of a copy is the one that it
+ * comes to, that of an allocation or a free the one whose memory it is. */
+static inline rocl_work_place rocl_work_place_of(rocl_kind kind, const rocl_event *e)
+{
+    const rocl_kind_info *k = &rocl_kind_infos[kind];
+    rocl_work_place p = {ROCL_NONE, ROCL_NONE, ROCL_NONE};
+    if (k->agents[1])
+        memcpy(&p.agent, (const char *)e + k->agents[1], sizeof p.agent);
+    if (k->queue)
+        memcpy(&p.queue, (const char *)e + k->queue, sizeof p.queue + sizeof p.stream);
+    return p;
+}
+
+/* agent: an index of the capture, or ROCL_NONE. */
+static inline bool rocl_is_gpu(const rocl_capture *c, uint32_t agent)
+{
+    return agent < c->agent_count && c->agents[agent].type == ROCL_AGENT_GPU;
+}
+
+/* The place of an event, but of a copy that does not come to a GPU the agent that it comes from. */
+static inline rocl_work_place rocl_work_place_on_gpu(const rocl_capture *c, rocl_kind kind,
+                                                     const rocl_event *e)
+{
+    rocl_work_place p = rocl_work_place_of(kind, e);
+    if (kind == ROCL_COPY && !rocl_is_gpu(c, p.agent))
+        p.agent = ((const rocl_copy *)(const void *)e)->src;
+    return p;
+}
+
+/* The arguments of an event of a batch; 0 of kinds without. */
+const rocl_arg *rocl_event_args(const rocl_batch *b, const rocl_event *e, uint32_t *count);
 
 /* The domain of an event: that of its kind, or of the category (a text of the trace) of a call. */
 rocl_domain rocl_domain_of(const rocl_trace *t, rocl_kind kind, uint32_t category);

@@ -148,19 +148,19 @@ rocl_status rocl_fault_count(rocl_trace *t, rocl_fault f, rocl_error *err,
                              const char *location_format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same for several at once. */
+/* Counts several at once. */
 rocl_status rocl_fault_count_n(rocl_trace *t, rocl_fault f, uint64_t n, const char *location,
                                rocl_error *err);
 
 /* ROCL_PARTIAL when any fault was counted or an input was left out, else ROCL_OK. */
 rocl_status rocl_trace_outcome(const rocl_trace *t);
-/* The same for outputs whose texts must be UTF-8, after they were written: a notice says how many
+/* The outcome of outputs whose texts must be UTF-8, after they were written: a notice says how many
  * texts had to be made valid, which is ROCL_PARTIAL, too. */
 rocl_status rocl_trace_outcome_utf8(rocl_trace *t);
 /* Counts a text that is written but not kept, such as the value of an argument, among these texts
  * if it is not UTF-8. Thread-safe. */
 void rocl_trace_note_text(const rocl_trace *t, const char *p, size_t n);
-/* The same for n bad texts that need not be of the trace, such as results of SQL. */
+/* The outcome with n bad texts that need not be of the trace, such as results of SQL. */
 rocl_status rocl_trace_outcome_texts(rocl_trace *t, uint64_t n);
 /* With a number and " holds" or "s hold". */
 #define ROCL_NOT_UTF8 "%" PRIu64 " text%s NUL or bytes that are not UTF-8: these become U+FFFD"

@@ -75,32 +75,7 @@ static picture_density *find_density(picture_worker *w, uint32_t track)
 static rocl_track track_of(const rocl_picture *p, const rocl_batch *b, size_t i)
 {
     const rocl_event *e = rocl_batch_event(b, i);
-    uint32_t agent, queue, stream;
-    switch (b->kind) {
-    case ROCL_DISPATCH:
-        agent = b->dispatches[i].agent;
-        queue = b->dispatches[i].queue;
-        stream = b->dispatches[i].stream;
-        break;
-    case ROCL_COPY:
-        agent = rocl_is_gpu(b->capture, b->copies[i].dst) ? b->copies[i].dst : b->copies[i].src;
-        queue = b->copies[i].queue;
-        stream = b->copies[i].stream;
-        break;
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        agent = b->allocs[i].owner;
-        queue = b->allocs[i].queue;
-        stream = b->allocs[i].stream;
-        break;
-    case ROCL_GRAPH:
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        agent = b->hips[i].agent;
-        queue = b->hips[i].queue;
-        stream = b->hips[i].stream;
-        break;
-    default: {
+    if (!rocl_kind_in(b->kind, ROCL_WORK_KINDS)) {
         rocl_track host = {.kind = ROCL_TRACK_THREAD,
                            .thread = e->thread,
                            .agent = ROCL_NONE,
@@ -110,8 +85,8 @@ static rocl_track track_of(const rocl_picture *p, const rocl_batch *b, size_t i)
             host.process = rocl_host_process(b->capture, e->thread, &host.thread);
         return host;
     }
-    }
-    rocl_track track = rocl_work_track(&p->timeline, b->kind, agent, queue, stream, e->thread);
+    rocl_track track = rocl_work_track(&p->timeline, b->kind,
+                                       rocl_work_place_on_gpu(b->capture, b->kind, e), e->thread);
     track.process = e->process;
     return track;
 }

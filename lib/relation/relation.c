@@ -1,10 +1,12 @@
 /* The relations and their columns. The columns of a relation are a list X(column, type, fields,
  * cell), where the cell is an expression of the record `r`, its event `e`, the batch `b` and its
- * capture `c`. rocl_relation_column_doc() documents columns. */
+ * capture `c`. Columns that are fields of a record come from the lists of model/fields.h, with what
+ * they say; `docs` says what the others do. */
 #include "relation/relation.h"
 
 #include <string.h>
 
+#include "model/fields.h"
 #include "model/identity.h"
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -30,11 +32,6 @@ static int64_t word_cell(rocl_trace *t, const char *word)
     return text_cell(rocl_strings_put(t->strings, word, strlen(word)));
 }
 
-static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
-{
-    return text_cell(rocl_strings_put(t->strings, a->value, a->value_len));
-}
-
 /* A member of the definition that an index refers to. */
 #define OF(list, index, member)                                                                    \
     ((index) < c->list##_count_of ? (int64_t)c->list##_of[index].member : ROCL_CELL_NULL)
@@ -58,7 +55,7 @@ static int64_t value_cell(rocl_trace *t, const rocl_arg *a)
 #define code_objects_count_of code_object_count
 #define TEXT_OF(list, index, member)                                                               \
     ((index) < c->list##_count_of ? text_cell(c->list##_of[index].member) : ROCL_CELL_NULL)
-/* Of an unknown counter the name of the event. */
+/* An unknown counter has the name of the event. */
 #define COUNTER_NAME(index)                                                                        \
     ((index) < c->counter_count ? text_cell(c->counters[index].name) : text_cell(e->name))
 #define NODE_OF(process) ((process) < c->process_count ? c->processes[process].node : ROCL_NONE)
@@ -90,35 +87,10 @@ static const char *const level_words[] = {[ROCL_LEVEL_OTHER] = "OTHER",
                                           [ROCL_LEVEL_VIRTUAL] = "VIRTUAL",
                                           [ROCL_LEVEL_SCRATCH] = "SCRATCH"};
 
-/* Agent, queue and stream of GPU work of any kind; ROCL_NONE for host calls. */
-typedef struct work_track {
-    uint32_t agent, queue, stream;
-} work_track;
-
-static work_track track_of(rocl_kind kind, const rocl_event *e)
-{
-    const rocl_any_record *r = (const rocl_any_record *)(const void *)e;
-    switch (kind) {
-    case ROCL_DISPATCH:
-        return (work_track){r->dispatch.agent, r->dispatch.queue, r->dispatch.stream};
-    case ROCL_COPY: /* drawn on the GPU that it comes to, or goes from */
-        return (work_track){r->copy.dst, r->copy.queue, r->copy.stream};
-    case ROCL_ALLOC:
-    case ROCL_SCRATCH:
-        return (work_track){r->alloc.owner, r->alloc.queue, r->alloc.stream};
-    case ROCL_GRAPH:
-    case ROCL_HIP_EVENT:
-    case ROCL_BARRIER:
-        return (work_track){r->hip.agent, r->hip.queue, r->hip.stream};
-    default:
-        return (work_track){ROCL_NONE, ROCL_NONE, ROCL_NONE};
-    }
-}
-
 /* Threads, and queues of GPU work (streams where there is no queue), of all captures. */
 static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 {
-    const work_track w = track_of(b->kind, e);
+    const rocl_work_place w = rocl_work_place_of(b->kind, e);
     const bool gpu = rocl_kind_in(b->kind, ROCL_WORK_KINDS);
     const uint32_t index = !gpu ? e->thread : w.queue != ROCL_NONE ? w.queue : w.stream;
     return (int64_t)b->capture->index << 34 |
@@ -132,6 +104,21 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
 /* ---- columns --------------------------------------------------------------------------------- */
 
 /* clang-format off */
+/* A row of a list of fields as a column of the record d. */
+#define FIELD_COLUMN(member, type, column, needs, shown, doc, ...) \
+    FIELD_##shown(type, column, needs, member, __VA_ARGS__)
+#define FIELD_SHOWN(type, column, needs, member, X, d, ...) \
+    FIELD_##type(X, column, needs, (d)->member, __VA_ARGS__)
+#define FIELD_DETAIL(type, ...) FIELD_SHOWN(type, __VA_ARGS__)
+#define FIELD_HIDDEN(...)
+#define FIELD_U32(X, column, needs, v, ...)   X(column, INTEGER, needs, v, __VA_ARGS__)
+#define FIELD_U64(X, column, needs, v, ...)   X(column, INTEGER, needs, v, __VA_ARGS__)
+#define FIELD_I64(X, column, needs, v, ...)   X(column, INTEGER, needs, v, __VA_ARGS__)
+#define FIELD_ID(X, column, needs, v, ...)    X(column, INTEGER, needs, id_cell(v), __VA_ARGS__)
+#define FIELD_KNOWN(X, column, needs, v, ...) X(column, INTEGER, needs, known_cell(v), __VA_ARGS__)
+#define FIELD_TEXT(X, column, needs, v, ...)  X(column, TEXT, needs, text_cell(v), __VA_ARGS__)
+#define FIELD_REAL(X, column, needs, v, ...)  X(column, REAL, needs, rocl_real_cell(v), __VA_ARGS__)
+
 #define WHO_COLUMNS(X, ...)                                                                             \
     X(rank, INTEGER, 0, known_cell(OF(processes, e->process, rank)), __VA_ARGS__) \
     X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
@@ -149,10 +136,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(kind, TEXT, 0, word, __VA_ARGS__) \
     WHO_COLUMNS(X, __VA_ARGS__) \
     X(thread, TEXT, 0, TEXT_OF(threads, e->thread, name), __VA_ARGS__) \
-    X(event_id, INTEGER, 0, id_cell(e->event_id), __VA_ARGS__) \
-    X(stack_id, INTEGER, 0, e->stack_id, __VA_ARGS__) \
-    X(parent_stack_id, INTEGER, ROCL_FIELD_PARENT, e->parent_stack_id, __VA_ARGS__) \
-    X(correlation_id, INTEGER, ROCL_FIELD_CORRELATION, e->correlation_id, __VA_ARGS__)
+    ROCL_EVENT_LINKS(FIELD_COLUMN, X, e, __VA_ARGS__)
 #define AGENT_COLUMNS(X, prefix, index, ...)                                                            \
     X(prefix, TEXT, 0, TEXT_OF(agents, index, device), __VA_ARGS__) \
     X(prefix##_name, TEXT, 0, TEXT_OF(agents, index, name), __VA_ARGS__) \
@@ -161,72 +145,61 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(prefix##_type_index, INTEGER, 0, known_cell(OF(agents, index, type_index)), __VA_ARGS__) \
     X(prefix##_type, TEXT, 0, TEXT_OF(agents, index, type_name), __VA_ARGS__) \
     X(prefix##_id, INTEGER, 0, OF(agents, index, id), __VA_ARGS__)
-#define QUEUE_COLUMNS(X, r, ...)                                                                        \
-    X(queue, TEXT, 0, TEXT_OF(queues, r->queue, name), __VA_ARGS__) \
-    X(queue_id, INTEGER, 0, OF(queues, r->queue, id), __VA_ARGS__) \
-    X(stream, TEXT, 0, TEXT_OF(streams, r->stream, name), __VA_ARGS__) \
-    X(stream_id, INTEGER, 0, OF(streams, r->stream, id), __VA_ARGS__)
+/* `at`: a record or a rocl_work_place. */
+#define QUEUE_COLUMNS(X, at, ...)                                                                       \
+    X(queue, TEXT, 0, TEXT_OF(queues, (at).queue, name), __VA_ARGS__) \
+    X(queue_id, INTEGER, 0, OF(queues, (at).queue, id), __VA_ARGS__) \
+    X(stream, TEXT, 0, TEXT_OF(streams, (at).stream, name), __VA_ARGS__) \
+    X(stream_id, INTEGER, 0, OF(streams, (at).stream, id), __VA_ARGS__)
 
 #define HOST_COLUMNS(X, ...)                                                                            \
     EVENT_COLUMNS(X, __VA_ARGS__) \
-    X(function, TEXT, 0, text_cell(r->function), __VA_ARGS__)
-/* Of records as rocl_relation.arguments says. */
+    ROCL_REGION_FIELDS(FIELD_COLUMN, X, r, __VA_ARGS__)
+/* The records are as rocl_relation.arguments says. */
 #define ARGUMENT_COLUMNS(X, ...)                                                                        \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(position, INTEGER, 0, r->arg_count, __VA_ARGS__) \
     X(arg_type, TEXT, 0, text_cell(b->args[r->arg_first].type), __VA_ARGS__) \
     X(arg_name, TEXT, 0, text_cell(b->args[r->arg_first].name), __VA_ARGS__) \
-    X(arg_value, TEXT, 0, value_cell(t, &b->args[r->arg_first]), __VA_ARGS__)
+    X(arg_value, TEXT, 0, text_cell(rocl_strings_put(t->strings, b->args[r->arg_first].value, \
+                                                     b->args[r->arg_first].value_len)), __VA_ARGS__)
 #define KERNEL_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     DISPATCH_COLUMNS(X, r, __VA_ARGS__)
 #define DISPATCH_COLUMNS(X, d, ...)                                                                     \
     AGENT_COLUMNS(X, agent, d->agent, __VA_ARGS__) \
-    QUEUE_COLUMNS(X, d, __VA_ARGS__) \
-    X(dispatch_id, INTEGER, ROCL_FIELD_DISPATCH_ID, d->dispatch_id, __VA_ARGS__) \
-    X(kernel_id, INTEGER, 0, d->kernel_id, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, *d, __VA_ARGS__) \
+    ROCL_DISPATCH_IDS(FIELD_COLUMN, X, d, __VA_ARGS__) \
     X(kernel, TEXT, 0, TEXT_OF(kernels, d->kernel, display), __VA_ARGS__) \
-    X(region, TEXT, 0, text_cell(d->region_name), __VA_ARGS__) \
+    ROCL_DISPATCH_LABEL(FIELD_COLUMN, X, d, __VA_ARGS__) \
     X(code_object_id, INTEGER, 0, code_object_cell(c, d->kernel), __VA_ARGS__) \
-    X(grid_x, INTEGER, 0, d->grid[0], __VA_ARGS__) \
-    X(grid_y, INTEGER, 0, d->grid[1], __VA_ARGS__) \
-    X(grid_z, INTEGER, 0, d->grid[2], __VA_ARGS__) \
-    X(workgroup_x, INTEGER, 0, d->workgroup[0], __VA_ARGS__) \
-    X(workgroup_y, INTEGER, 0, d->workgroup[1], __VA_ARGS__) \
-    X(workgroup_z, INTEGER, 0, d->workgroup[2], __VA_ARGS__) \
-    X(lds_size, INTEGER, 0, d->group_segment, __VA_ARGS__) \
-    X(scratch_size, INTEGER, 0, d->private_segment, __VA_ARGS__) \
+    ROCL_DISPATCH_SIZES(FIELD_COLUMN, X, d, __VA_ARGS__) \
     X(vgpr_count, INTEGER, 0, OF(kernels, d->kernel, arch_vgpr), __VA_ARGS__) \
     X(accum_vgpr_count, INTEGER, 0, OF(kernels, d->kernel, accum_vgpr), __VA_ARGS__) \
     X(sgpr_count, INTEGER, 0, OF(kernels, d->kernel, sgpr), __VA_ARGS__) \
     X(static_lds_size, INTEGER, 0, OF(kernels, d->kernel, group_segment), __VA_ARGS__) \
     X(static_scratch_size, INTEGER, 0, OF(kernels, d->kernel, private_segment), __VA_ARGS__) \
-    X(graph_exec_id, INTEGER, ROCL_FIELD_GRAPH, id_cell(d->graph_exec_id), __VA_ARGS__) \
-    X(graph_node_id, INTEGER, ROCL_FIELD_GRAPH, id_cell(d->graph_node_id), __VA_ARGS__)
+    ROCL_DISPATCH_GRAPH(FIELD_COLUMN, X, d, __VA_ARGS__)
 #define COPY_COLUMNS(X, ...)                                                                            \
     EVENT_COLUMNS(X, __VA_ARGS__) \
-    X(size, INTEGER, 0, r->size, __VA_ARGS__) \
+    ROCL_COPY_SIZE(FIELD_COLUMN, X, r, __VA_ARGS__) \
     AGENT_COLUMNS(X, src_agent, r->src, __VA_ARGS__) \
     AGENT_COLUMNS(X, dst_agent, r->dst, __VA_ARGS__) \
-    QUEUE_COLUMNS(X, r, __VA_ARGS__) \
-    X(src_address, INTEGER, ROCL_FIELD_ADDRESSES, r->src_address, __VA_ARGS__) \
-    X(dst_address, INTEGER, ROCL_FIELD_ADDRESSES, r->dst_address, __VA_ARGS__)
+    QUEUE_COLUMNS(X, *r, __VA_ARGS__) \
+    ROCL_COPY_ADDRESSES(FIELD_COLUMN, X, r, __VA_ARGS__)
 #define ALLOC_COLUMNS(X, ...)                                                                           \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(type, TEXT, 0, word_cell(t, alloc_words[r->op]), __VA_ARGS__) \
     X(level, TEXT, 0, word_cell(t, level_words[r->level]), __VA_ARGS__) \
-    X(size, INTEGER, 0, r->size, __VA_ARGS__) \
-    X(address, INTEGER, 0, r->address, __VA_ARGS__) \
-    X(flags, INTEGER, 0, r->flags, __VA_ARGS__) \
+    ROCL_ALLOC_SIZE(FIELD_COLUMN, X, r, __VA_ARGS__) \
     AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
     AGENT_COLUMNS(X, owner, r->owner, __VA_ARGS__) \
-    X(block_size, INTEGER, 0, r->block, __VA_ARGS__) \
-    X(delta, INTEGER, 0, r->delta, __VA_ARGS__) \
-    QUEUE_COLUMNS(X, r, __VA_ARGS__)
+    ROCL_ALLOC_BLOCK(FIELD_COLUMN, X, r, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, *r, __VA_ARGS__)
 #define COUNTER_COLUMNS(X, ...)                                                                         \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
-    X(value, REAL, 0, rocl_real_cell(r->value), __VA_ARGS__) \
+    ROCL_COUNTER_VALUE(FIELD_COLUMN, X, r, __VA_ARGS__) \
     X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
     X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
     X(symbol, TEXT, 0, TEXT_OF(counters, r->counter, symbol), __VA_ARGS__) \
@@ -234,34 +207,26 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(description, TEXT, 0, TEXT_OF(counters, r->counter, description), __VA_ARGS__) \
     X(block, TEXT, 0, TEXT_OF(counters, r->counter, block), __VA_ARGS__) \
     X(value_type, TEXT, 0, TEXT_OF(counters, r->counter, value_type), __VA_ARGS__) \
-    X(value_id, INTEGER, 0, id_cell(r->row), __VA_ARGS__) \
+    ROCL_COUNTER_ROW(FIELD_COLUMN, X, r, __VA_ARGS__) \
     DISPATCH_COLUMNS(X, (&r->d), __VA_ARGS__)
 #define SAMPLE_COLUMNS(X, ...)                                                                          \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     X(counter, TEXT, 0, COUNTER_NAME(r->counter), __VA_ARGS__) \
-    X(value, REAL, 0, rocl_real_cell(r->value), __VA_ARGS__) \
+    ROCL_COUNTER_VALUE(FIELD_COLUMN, X, r, __VA_ARGS__) \
     X(counter_id, INTEGER, 0, OF(counters, r->counter, id), __VA_ARGS__) \
     X(units, TEXT, 0, TEXT_OF(counters, r->counter, units), __VA_ARGS__) \
     AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
-    X(xcc, INTEGER, 0, known_cell(r->xcc), __VA_ARGS__) \
-    X(shader_engine, INTEGER, 0, known_cell(r->shader_engine), __VA_ARGS__) \
-    X(shader_array, INTEGER, 0, known_cell(r->shader_array), __VA_ARGS__) \
-    X(wgp, INTEGER, 0, known_cell(r->wgp), __VA_ARGS__) \
-    X(instance, INTEGER, 0, known_cell(r->instance), __VA_ARGS__)
+    ROCL_SAMPLE_INSTANCE(FIELD_COLUMN, X, r, __VA_ARGS__)
 #define HIP_COLUMNS(X, ...)                                                                             \
     EVENT_COLUMNS(X, __VA_ARGS__) \
     AGENT_COLUMNS(X, agent, r->agent, __VA_ARGS__) \
-    QUEUE_COLUMNS(X, r, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, *r, __VA_ARGS__) \
     X(source_queue_id, INTEGER, 0, OF(queues, r->source_queue, id), __VA_ARGS__) \
-    X(graph_exec_id, INTEGER, 0, id_cell(r->graph_exec_id), __VA_ARGS__) \
-    X(kernel_count, INTEGER, 0, r->kernel_count, __VA_ARGS__)
+    ROCL_HIP_GRAPH(FIELD_COLUMN, X, r, __VA_ARGS__)
 #define ALL_COLUMNS(X, ...)                                                                             \
     EVENT_COLUMNS(X, __VA_ARGS__) \
-    AGENT_COLUMNS(X, agent, track_of(b->kind, e).agent, __VA_ARGS__) \
-    X(queue, TEXT, 0, TEXT_OF(queues, track_of(b->kind, e).queue, name), __VA_ARGS__) \
-    X(queue_id, INTEGER, 0, OF(queues, track_of(b->kind, e).queue, id), __VA_ARGS__) \
-    X(stream, TEXT, 0, TEXT_OF(streams, track_of(b->kind, e).stream, name), __VA_ARGS__) \
-    X(stream_id, INTEGER, 0, OF(streams, track_of(b->kind, e).stream, id), __VA_ARGS__) \
+    AGENT_COLUMNS(X, agent, rocl_work_place_of(b->kind, e).agent, __VA_ARGS__) \
+    QUEUE_COLUMNS(X, rocl_work_place_of(b->kind, e), __VA_ARGS__) \
     X(track_id, INTEGER, 0, track_number(b, e), __VA_ARGS__) \
     X(slice_id, INTEGER, 0, rocl_row_word(e->id, b->kind), __VA_ARGS__)
 
@@ -271,9 +236,11 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(depth, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__) \
     X(parent_id, INTEGER, 0, ROCL_CELL_NULL, __VA_ARGS__)
 
-#define NODE_COLUMNS(X, ...)                                                                            \
+#define OWN_COLUMNS(X, ...)                                                                             \
     X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__)
+#define NODE_COLUMNS(X, ...)                                                                            \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(hostname, TEXT, 0, text_cell(r->hostname), __VA_ARGS__) \
     X(machine_id, TEXT, 0, text_cell(r->machine_id), __VA_ARGS__) \
     X(system_name, TEXT, 0, text_cell(r->system_name), __VA_ARGS__) \
@@ -281,8 +248,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(version, TEXT, 0, text_cell(r->version), __VA_ARGS__) \
     X(hardware, TEXT, 0, text_cell(r->hardware), __VA_ARGS__)
 #define PROCESS_COLUMNS(X, ...)                                                                         \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(r->rank), __VA_ARGS__) \
     X(hostname, TEXT, 0, host_cell(c, (uint32_t)(r - c->processes)), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
@@ -295,8 +261,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(fini, INTEGER, 0, id_cell((uint64_t)r->fini), __VA_ARGS__) \
     X(path, TEXT, 0, word_cell(t, c->path), __VA_ARGS__)
 #define THREAD_COLUMNS(X, ...)                                                                          \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
     X(hostname, TEXT, 0, host_cell(c, r->process), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
@@ -305,8 +270,7 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(tid, INTEGER, 0, r->tid, __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__)
 #define AGENT_TABLE_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(rank, INTEGER, 0, known_cell(OF(processes, r->process, rank)), __VA_ARGS__) \
     X(hostname, TEXT, 0, agent_host_cell(c, r), __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, r->node, id), __VA_ARGS__) \
@@ -324,14 +288,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(product_name, TEXT, 0, text_cell(r->product), __VA_ARGS__) \
     X(user_name, TEXT, 0, text_cell(r->user_name), __VA_ARGS__)
 #define QUEUE_TABLE_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(name, TEXT, 0, text_cell(r->name), __VA_ARGS__) \
     X(label, TEXT, 0, text_cell(r->label), __VA_ARGS__)
 #define SYMBOL_COLUMNS(X, ...)                                                                          \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(code_object_id, INTEGER, 0, OF(code_objects, r->code_object, id), __VA_ARGS__) \
     X(kernel_name, TEXT, 0, text_cell(r->mangled), __VA_ARGS__) \
@@ -344,14 +306,12 @@ static int64_t track_number(const rocl_batch *b, const rocl_event *e)
     X(arch_vgpr_count, INTEGER, 0, r->arch_vgpr, __VA_ARGS__) \
     X(accum_vgpr_count, INTEGER, 0, r->accum_vgpr, __VA_ARGS__)
 #define CODE_OBJECT_COLUMNS(X, ...)                                                                     \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(agent_abs_index, INTEGER, 0, known_cell(OF(agents, r->agent, absolute_index)), __VA_ARGS__)
 #define COUNTER_INFO_COLUMNS(X, ...)                                                                    \
-    X(id, INTEGER, 0, r->id, __VA_ARGS__) \
-    X(guid, TEXT, 0, text_cell(c->guid), __VA_ARGS__) \
+    OWN_COLUMNS(X, __VA_ARGS__) \
     X(nid, INTEGER, 0, OF(nodes, NODE_OF(r->process), id), __VA_ARGS__) \
     X(pid, INTEGER, 0, OF(processes, r->process, pid), __VA_ARGS__) \
     X(agent, TEXT, 0, TEXT_OF(agents, r->agent, device), __VA_ARGS__) \
@@ -505,70 +465,63 @@ typedef struct column_doc {
 } column_doc;
 
 static const column_doc docs[] = {
+#define DOC(member, type, column, needs, shown, doc, ...) DOC_##shown(column, doc)
+#define DOC_SHOWN(column, doc)                            {#column, doc, false},
+#define DOC_DETAIL(column, doc)                           {#column, doc, true},
+#define DOC_HIDDEN(column, doc)
+    ROCL_EVENT_FIELDS(DOC, )
+    ROCL_REGION_FIELDS(DOC, )
+    ROCL_DISPATCH_FIELDS(DOC, )
+    ROCL_COPY_FIELDS(DOC, )
+    ROCL_ALLOC_FIELDS(DOC, )
+    ROCL_COUNTER_FIELDS(DOC, )
+    ROCL_SAMPLE_FIELDS(DOC, )
+    ROCL_HIP_FIELDS(DOC, )
+#define AGENT_DOCS(prefix, whose, detail) \
+    {#prefix "_abs_index", "index among all agents of the node: " whose, true}, \
+    {#prefix "_id", "id in the input: " whose, true}, \
+    {#prefix "_log_index", "index among the agents that the process sees: " whose, true}, \
+    {#prefix "_name", "name of the " whose, true}, \
+    {#prefix "_type", "GPU, CPU or NIC: " whose, detail}, \
+    {#prefix "_type_index", "index among agents of its type: " whose, true},
+    AGENT_DOCS(agent, "agent", false)
+    AGENT_DOCS(src_agent, "agent the copy reads from", true)
+    AGENT_DOCS(dst_agent, "agent the copy writes to", true)
+    AGENT_DOCS(owner, "agent whose memory it is, also of a free", true)
+    /* Columns with an own expression, and those of definitions: */
     {"absolute_index", "index among all agents of the node", false},
     {"accum_vgpr_count", "accumulation registers of the kernel", false},
-    {"address", "address of the memory", false},
     {"agent", "what the device is called in the whole trace: \"GPU 0\", \"GPU 0 on node7\"", false},
-    {"agent_abs_index", "index among all agents of the node: agent", true},
-    {"agent_id", "id in the input: agent", true},
-    {"agent_log_index", "index among the agents that the process sees: agent", true},
-    {"agent_name", "name of the agent", true},
-    {"agent_type", "GPU, CPU or NIC: agent", false},
-    {"agent_type_index", "index among agents of its type: agent", true},
     {"arch_vgpr_count", "vector registers", false},
     {"arg_name", "name of the argument", false},
     {"arg_type", "type of the argument, as the profiler names it", false},
     {"arg_value", "value of the argument, as text", false},
     {"block", "hardware block of the counter", true},
-    {"block_size", "bytes of the block that is made or freed", false},
     {"category", "what the profiler calls its kind: HIP_RUNTIME_API_EXT, KERNEL_DISPATCH, ...",
      false},
     {"code_object_id", "id of the code object of the kernel", true},
     {"command", "command line", false},
     {"component", "component the counter is of", true},
-    {"correlation_id", "the user's own correlation id, 0: none", true},
     {"counter", "name of the counter", false},
     {"counter_id", "id of the counter", true},
-    {"delta", "by how many bytes the owner's live memory changes", false},
     {"depth", "how many slices of its track it is within", false},
     {"description", "what the counter counts", true},
-    {"dispatch_id", "number of the dispatch in its process", false},
     {"display_name", "name as the profiler displayed it", false},
-    {"dst_address", "address the copy writes to", true},
     {"dst_agent", "the device the copy writes to, see agent", false},
-    {"dst_agent_abs_index", "index among all agents of the node: agent the copy writes to", true},
-    {"dst_agent_id", "id in the input: agent the copy writes to", true},
-    {"dst_agent_log_index",
-     "index among the agents that the process sees: agent the copy writes to", true},
-    {"dst_agent_name", "name of the agent the copy writes to", true},
-    {"dst_agent_type", "GPU, CPU or NIC: agent the copy writes to", true},
-    {"dst_agent_type_index", "index among agents of its type: agent the copy writes to", true},
     {"duration", "ns: end - start", false},
     {"end", "end, ns on the clock of the node", false},
-    {"event_id", "row of rocpd_event", true},
     {"fini", "when the profiler ended, ns", false},
-    {"flags", "flags of the operation", false},
-    {"function", "the API function, also where the name is a message", false},
-    {"graph_exec_id", "executable HIP graph", false},
-    {"graph_node_id", "node of the HIP graph", true},
-    {"grid_x", "grid size, work-items", false},
-    {"grid_y", "grid size, work-items", false},
-    {"grid_z", "grid size, work-items", false},
     {"group_segment_size", "LDS, bytes", false},
     {"guid", "the recording of one process that it is from", false},
     {"hardware", "architecture of the machine", false},
     {"hostname", "host of the process", false},
     {"id", "row of its table in the input, unique within guid (and kind)", false},
     {"init", "when the profiler was loaded, ns", false},
-    {"instance", "number of the instance", false},
     {"is_function", "1: the profiler named the function, 0: its descriptor", false},
     {"kernel", "name of the kernel as the profiler displayed it", true},
-    {"kernel_count", "kernels of the graph", false},
-    {"kernel_id", "id of the kernel symbol", false},
     {"kernel_name", "mangled name", false},
     {"kind", "kind of the event, as ids and --include have it", false},
     {"label", "what it is called in every output", false},
-    {"lds_size", "LDS of the dispatch, bytes", false},
     {"level", "REAL, VIRTUAL or SCRATCH", false},
     {"logical_index", "index among the agents that the process sees", false},
     {"machine_id", "machine id", false},
@@ -577,18 +530,7 @@ static const column_doc docs[] = {
      false},
     {"nid", "id of the node in the input", true},
     {"owner", "the device whose memory it is, also of a free; see agent", false},
-    {"owner_abs_index",
-     "index among all agents of the node: agent whose memory it is, also of a free", true},
-    {"owner_id", "id in the input: agent whose memory it is, also of a free", true},
-    {"owner_log_index",
-     "index among the agents that the process sees: agent whose memory it is, also of a free",
-     true},
-    {"owner_name", "name of the agent whose memory it is, also of a free", true},
-    {"owner_type", "GPU, CPU or NIC: agent whose memory it is, also of a free", true},
-    {"owner_type_index", "index among agents of its type: agent whose memory it is, also of a free",
-     true},
     {"parent_id", "slice_id of the slice around it on its track, NULL: none", false},
-    {"parent_stack_id", "stack_id of the call around, 0: none", true},
     {"path", "the input", false},
     {"pci", "PCI address of the GPU, NULL: unknown", false},
     {"pid", "process id", false},
@@ -599,27 +541,11 @@ static const column_doc docs[] = {
     {"queue", "name of the HSA queue", false},
     {"queue_id", "id of the HSA queue", false},
     {"rank", "MPI rank of the process", false},
-    {"region", "label around the dispatch", false},
     {"release", "release of the operating system", false},
-    {"scratch_size", "scratch memory of the dispatch, bytes", false},
     {"sgpr_count", "scalar registers of the kernel", false},
-    {"shader_array", "shader array of the instance", false},
-    {"shader_engine", "shader engine of the instance", false},
-    {"size", "bytes", false},
     {"slice_id", "number of the event, unique within guid", false},
     {"source_queue_id", "id of the queue waited for", false},
-    {"src_address", "address the copy reads from", true},
     {"src_agent", "the device the copy reads from, see agent", false},
-    {"src_agent_abs_index", "index among all agents of the node: agent the copy reads from", true},
-    {"src_agent_id", "id in the input: agent the copy reads from", true},
-    {"src_agent_log_index",
-     "index among the agents that the process sees: agent the copy reads from", true},
-    {"src_agent_name", "name of the agent the copy reads from", true},
-    {"src_agent_type", "GPU, CPU or NIC: agent the copy reads from", true},
-    {"src_agent_type_index", "index among agents of its type: agent the copy reads from", true},
-    {"stack_id",
-     "the same for a call and the GPU work it caused, 0: none (Correlation_Id of the CSV files)",
-     false},
     {"start", "begin, ns on the clock of the node", false},
     {"static_lds_size", "LDS of the kernel symbol, bytes", true},
     {"static_scratch_size", "scratch memory of the kernel symbol, bytes", true},
@@ -635,17 +561,10 @@ static const column_doc docs[] = {
     {"units", "unit of the values", false},
     {"user_name", "name given by the user", false},
     {"uuid", "of the GPU, NULL: unknown", false},
-    {"value", "value of the counter, summed over its instances", false},
-    {"value_id", "row of rocpd_pmc_event, of several instances the first", true},
     {"value_type", "how values are to be read", true},
     {"vendor_name", "vendor", false},
     {"version", "version of the operating system", false},
     {"vgpr_count", "vector registers of the kernel", false},
-    {"wgp", "WGP of the instance", false},
-    {"workgroup_x", "size of a workgroup, work-items", false},
-    {"workgroup_y", "size of a workgroup, work-items", false},
-    {"workgroup_z", "size of a workgroup, work-items", false},
-    {"xcc", "XCC of the instance", false},
 };
 
 static const column_doc *find_doc(const char *column)

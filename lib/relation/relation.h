@@ -33,7 +33,7 @@ typedef struct rocl_relation {
     const char *name;
     uint32_t kinds;  /* of events; 0: it is one of definitions */
     uint32_t fields; /* ROCL_FIELD_* that change what a row is */
-    /* Of definitions: points the batch, whose capture is set, to those of its capture. */
+    /* Points a batch, whose capture is set, to the definitions of its capture; NULL: of events. */
     void (*list)(rocl_batch *b);
     const rocl_relation_column *columns;
     unsigned column_count;

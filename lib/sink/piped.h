@@ -28,19 +28,19 @@ typedef struct rocl_piped {
 rocl_status rocl_piped_open(rocl_piped *s, const char *path, unsigned jobs,
                             const rocl_pipe_ops *ops, void *ctx, rocl_error *err);
 
-/* The same of a file that the ranks of a team write together: see trace/joint.h. A sink calls
+/* Opens a file that the ranks of a team write together: see trace/joint.h. A sink calls
  * rocl_piped_end_part() at the end of each capture that does not join the next one. */
 rocl_status rocl_piped_open_joint(rocl_piped *s, rocl_trace *t, const char *path,
                                   rocl_joint_order order, const rocl_pipe_ops *ops, void *ctx,
                                   rocl_error *err);
 rocl_status rocl_piped_end_part(rocl_piped *s, rocl_trace *t, rocl_error *err);
 
-/* The same of a file whose blocks are written as they are, or packed by gzip: if that is wanted or
+/* Opens a file whose blocks are written as they are, or packed by gzip: if that is wanted or
  * the name ends in .gz. level: of ROCL_*_LEVEL, or below 0. */
 rocl_status rocl_piped_open_text(rocl_piped *s, const char *path, bool gzip, int level,
                                  unsigned jobs, rocl_error *err);
 
-/* The same of a file whose text the workers make of what is put. In a team it is one of those that
+/* Opens a file whose text the workers make of what is put. In a team it is one of those that
  * the trace has, see rocl_joint_out(). */
 rocl_status rocl_piped_open_format(rocl_piped *s, rocl_trace *t, const char *path, bool gzip,
                                    int level, rocl_piped_format_fn *format, void *ctx,
@@ -56,7 +56,7 @@ static inline rocl_buf *rocl_piped_buf(rocl_piped *s)
 rocl_status rocl_piped_put(rocl_piped *s, rocl_error *err);
 /* A row is done: passes the block on when it is full, and shows the progress of the rows in it. */
 rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err);
-/* The same for a record that workers turn into text. The length of records may differ between runs,
+/* A record that workers turn into text is done. The length of records may differ between runs,
  * as text ids do, but block ends must not, as they affect gzip. So the weight is the approximate
  * length of the text. */
 rocl_status rocl_piped_end_record(rocl_piped *s, rocl_trace *t, size_t weight, rocl_error *err);
@@ -65,7 +65,7 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
 /* Gives the finished file its name, at once or with the other outputs of the reading; *bytes is its
  * size. */
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err);
-/* The same, and what the ranks of a team have counted is summed. */
+/* Commits, and sums what the ranks of a team have counted. */
 rocl_status rocl_piped_commit_joint(rocl_piped *s, rocl_trace *t, rocl_joint_sums *sums,
                                     rocl_error *err);
 /* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */

@@ -120,21 +120,6 @@ static size_t bytes_buffered(const peer *p)
     return p->past - p->first;
 }
 
-/* Receives until the length of a message is in the buffer. */
-static int receive_length(peer *p)
-{
-    memmove(p->buffer, p->buffer + p->first, bytes_buffered(p));
-    p->past -= p->first;
-    p->first = 0;
-    while (p->past < sizeof(head)) {
-        const ssize_t got = receive_some(p->fd, p->buffer + p->past, BUFFER - p->past);
-        if (got < 0)
-            return -1;
-        p->past += (size_t)got;
-    }
-    return 0;
-}
-
 static void take_buffered(peer *p, void *bytes, size_t n)
 {
     memcpy(bytes, p->buffer + p->first, n);
@@ -143,14 +128,24 @@ static void take_buffered(peer *p, void *bytes, size_t n)
 
 static int find_message(forks *f, unsigned rank, unsigned *from, size_t *n)
 {
+    peer *p = &f->peers[rank];
     head length;
     f->from = *from = rank;
     f->turn = rank + 1;
-    if (bytes_buffered(&f->peers[rank]) < sizeof length && receive_length(&f->peers[rank]) != 0) {
-        say_how_it_ended(f, rank);
-        return -1;
+    if (bytes_buffered(p) < sizeof length) {
+        memmove(p->buffer, p->buffer + p->first, bytes_buffered(p));
+        p->past -= p->first;
+        p->first = 0;
     }
-    take_buffered(&f->peers[rank], &length, sizeof length);
+    while (bytes_buffered(p) < sizeof length) {
+        const ssize_t got = receive_some(p->fd, p->buffer + p->past, BUFFER - p->past);
+        if (got < 0) {
+            say_how_it_ended(f, rank);
+            return -1;
+        }
+        p->past += (size_t)got;
+    }
+    take_buffered(p, &length, sizeof length);
     f->length = *n = (size_t)length;
     return 1;
 }
@@ -216,21 +211,6 @@ static void close_forks(void *self, int broken)
     free(f);
 }
 
-/* In the child: of all pairs it has its end of one. It ends with its parent. */
-static void become_rank(forks *f, unsigned rank, int fd, pid_t parent)
-{
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(ROCL_INTERNAL);
-    for (unsigned r = 1; r < rank; r++) {
-        close(f->peers[r].fd);
-        f->peers[r].pid = 0;
-        f->peers[r].fd = -1;
-    }
-    f->rank = rank;
-    f->peers[0].fd = fd;
-}
-
 static rocl_status fork_rank(forks *f, unsigned rank, rocl_error *err)
 {
     int pair[2];
@@ -245,12 +225,22 @@ static rocl_status fork_rank(forks *f, unsigned rank, rocl_error *err)
         return rocl_fail(err, ROCL_INTERNAL, "no process for rank %u: %s", rank, strerror(no));
     }
     close(pair[pid == 0 ? 0 : 1]);
-    if (pid == 0)
-        become_rank(f, rank, pair[1], parent);
-    else {
+    if (pid > 0) {
         f->peers[rank].pid = pid;
         f->peers[rank].fd = pair[0];
+        return ROCL_OK;
     }
+    /* The child has its end of one pair, and ends with its parent. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(ROCL_INTERNAL);
+    for (unsigned r = 1; r < rank; r++) {
+        close(f->peers[r].fd);
+        f->peers[r].pid = 0;
+        f->peers[r].fd = -1;
+    }
+    f->rank = rank;
+    f->peers[0].fd = pair[1];
     return ROCL_OK;
 }
 

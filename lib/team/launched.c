@@ -114,17 +114,6 @@ static void *load_plugin(const launcher *l, char *why, size_t size)
 
 /* ---- one task ---- */
 
-/* What both ends of a message must have in common. */
-static void put_hello(rocl_buf *b, const char *task)
-{
-    rocl_buf_byte(b, ROCL_TEAM_HELLO);
-    rocl_team_put_text(b, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        rocl_buf_varint(b, rocl_kind_size(k));
-    rocl_buf_varint(b, ROCL_FAULTS);
-    rocl_team_put_text(b, task, strlen(task));
-}
-
 enum { ALONE, TOGETHER, UNLIKE };
 
 static bool has_left(const rocl_buf *message)
@@ -251,7 +240,13 @@ rocl_status rocl_team_join(rocl_team **team, const char *task, bool asked, rocl_
     rocl_buf hello = {0};
     if (st != ROCL_OK || !*team)
         return st;
-    put_hello(&hello, task);
+    /* What both ends of a message must have in common comes before the task. */
+    rocl_buf_byte(&hello, ROCL_TEAM_HELLO);
+    rocl_team_put_text(&hello, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        rocl_buf_varint(&hello, rocl_kind_size(k));
+    rocl_buf_varint(&hello, ROCL_FAULTS);
+    rocl_team_put_text(&hello, task, strlen(task));
     return form_team(team, &hello, task, err);
 }
 

@@ -255,12 +255,8 @@ void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts)
 
 void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r)
 {
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
-        const uint64_t len = rocl_team_number(r);
-        const uint8_t *text = rocl_team_bytes(r, len);
-        if (text)
-            rocl_strings_put(texts, (const char *)text, len);
-    }
+    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--)
+        rocl_team_intern_text(texts, r);
 }
 
 rocl_status rocl_team_bad_message(rocl_error *err)

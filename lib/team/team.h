@@ -124,7 +124,7 @@ static inline const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
 
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
 char *rocl_team_text(rocl_team_reader *r);
-/* The same as a text of the trace. */
+/* Such a text as one of the trace; 0: the message is bad. */
 uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_team_reader *r);
 void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
 /* Texts that are not UTF-8 are counted once for the whole trace: so they are sent. */

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Of this table. A plugin of another version is not used. */
+/* The version of this table. A plugin of another one is not used. */
 #define ROCL_TRANSPORT_VERSION 2
 
 typedef struct rocl_transport rocl_transport;

@@ -19,15 +19,15 @@ typedef struct drawer {
     bool begun; /* the first record has been read */
 } drawer;
 
-typedef struct drawing {
+typedef struct drawings {
     const rocl_timeline *timeline;
     const rocl_drawing_ops *ops;
     void *sink;
     rocl_pipe *pipe;
-    void *drawings; /* the sink's structs */
+    void *all; /* the sink's structs */
     drawer *drawers;
     size_t count;
-} drawing;
+} drawings;
 
 static rocl_status fill_block(drawer *d, rocl_buf *block, rocl_error *err)
 {
@@ -70,7 +70,7 @@ rocl_status rocl_draw_block(rocl_block *block, rocl_error *err)
 
 /* ---- drawings -------------------------------------------------------------------------------- */
 
-static rocl_status open_drawings(drawing *g, bool cut_work, rocl_error *err)
+static rocl_status open_drawings(drawings *g, bool cut_work, rocl_error *err)
 {
     const rocl_timeline *t = g->timeline;
     const rocl_drawing_ops *ops = g->ops;
@@ -81,12 +81,12 @@ static rocl_status open_drawings(drawing *g, bool cut_work, rocl_error *err)
         rocl_cut_pieces(t->sorter, t->sequences, cut_work, ops->least, cuts, &count, err);
     if (st != ROCL_OK)
         return st;
-    g->drawings = rocl_cache_line_calloc(count, ops->drawing_size);
+    g->all = rocl_cache_line_calloc(count, ops->drawing_size);
     g->drawers = rocl_cache_line_calloc(count, sizeof *g->drawers);
-    if (!g->drawings || !g->drawers)
+    if (!g->all || !g->drawers)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        rocl_drawing *p = (void *)((char *)g->drawings + i * ops->drawing_size);
+        rocl_drawing *p = (void *)((char *)g->all + i * ops->drawing_size);
         *p = (rocl_drawing){.timeline = t,
                             .number = i,
                             .at = cuts[i].first,
@@ -105,7 +105,7 @@ static rocl_status open_drawings(drawing *g, bool cut_work, rocl_error *err)
 }
 
 /* Pieces of a sequence share its lanes. */
-static void close_drawings(drawing *g, rocl_timeline_counts *counts)
+static void close_drawings(drawings *g, rocl_timeline_counts *counts)
 {
     uint64_t lanes = 0; /* of the sequence, in the pieces so far */
     for (size_t i = 0; i < g->count; i++) {
@@ -122,11 +122,11 @@ static void close_drawings(drawing *g, rocl_timeline_counts *counts)
         pthread_mutex_destroy(&d->lock);
     }
     free(g->drawers);
-    free(g->drawings);
+    free(g->all);
 }
 
 /* The drawing with the least share of its weight drawn, so that all end at about the same time. */
-static size_t find_laggard(const drawing *g, const uint64_t *turns)
+static size_t find_laggard(const drawings *g, const uint64_t *turns)
 {
     size_t least = g->count;
     for (size_t i = 0; i < g->count; i++)
@@ -137,52 +137,43 @@ static size_t find_laggard(const drawing *g, const uint64_t *turns)
     return least;
 }
 
-/* Puts a block in the pipe, to be drawn at the drawing's turn. */
-static rocl_status put_turn(const drawing *g, drawer *d, uint64_t turn, rocl_error *err)
-{
-    rocl_block *block;
-    rocl_status st = rocl_pipe_get(g->pipe, &block, err);
-    if (st)
-        return st;
-    block->user = d;
-    rocl_buf_put(&block->in, &turn, sizeof turn);
-    bool failed =
-        block->in.failed; /* then the turn would never be taken, and later ones would wait */
-    st = rocl_pipe_put(g->pipe, block, err);
-    return st == ROCL_OK && failed ? rocl_fail_memory(err) : st;
-}
-
 /* The end of a drawing may become known late: it then gets further turns, in which it draws
  * nothing. That does not change the order of the others. */
-static rocl_status draw_side_by_side(const drawing *g, rocl_error *err)
+static rocl_status draw_side_by_side(const drawings *g, rocl_error *err)
 {
     uint64_t turns[ROCL_DRAWN_AT_ONCE_MAX] = {0};
     rocl_status st = g->ops->flush(g->sink, true, err);
-    for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;)
-        st = put_turn(g, &g->drawers[i], turns[i]++, err);
+    for (size_t i; st == ROCL_OK && (i = find_laggard(g, turns)) < g->count;) {
+        rocl_block *block;
+        st = rocl_pipe_get(g->pipe, &block, err);
+        if (st != ROCL_OK)
+            break;
+        block->user = &g->drawers[i];
+        rocl_buf_put(&block->in, &turns[i], sizeof turns[i]);
+        turns[i]++;
+        /* Then the turn would never be taken, and later ones would wait. */
+        const bool failed = block->in.failed;
+        st = rocl_pipe_put(g->pipe, block, err);
+        if (st == ROCL_OK && failed)
+            st = rocl_fail_memory(err);
+    }
     const rocl_status drained = rocl_pipe_drain(g->pipe, st ? NULL : err);
     return st ? st : drained;
-}
-
-static rocl_status draw_alone(const drawing *g, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && !atomic_load(&g->drawers->over)) {
-        st = fill_block(g->drawers, NULL, err);
-        if (st == ROCL_OK)
-            st = g->ops->flush(g->sink, false, err);
-    }
-    return st;
 }
 
 rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *ops, void *sink,
                               rocl_pipe *pipe, bool cut_work, rocl_timeline_counts *counts,
                               rocl_error *err)
 {
-    drawing g = {.timeline = t, .ops = ops, .sink = sink, .pipe = pipe};
+    drawings g = {.timeline = t, .ops = ops, .sink = sink, .pipe = pipe};
     rocl_status st = open_drawings(&g, cut_work, err);
-    if (st == ROCL_OK)
-        st = g.count > 1 ? draw_side_by_side(&g, err) : draw_alone(&g, err);
+    if (st == ROCL_OK && g.count > 1)
+        st = draw_side_by_side(&g, err);
+    while (st == ROCL_OK && g.count == 1 && !atomic_load(&g.drawers->over)) {
+        st = fill_block(g.drawers, NULL, err);
+        if (st == ROCL_OK)
+            st = ops->flush(sink, false, err);
+    }
     close_drawings(&g, counts);
     return st;
 }

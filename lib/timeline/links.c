@@ -188,18 +188,6 @@ typedef struct resolving {
     pthread_mutex_t lock; /* of the sets of the links */
 } resolving;
 
-/* Adds what a task has found. */
-static bool merge_links(resolving *r, const rocl_links *found)
-{
-    rocl_links *l = r->links;
-    pthread_mutex_lock(&r->lock);
-    bool good = rocl_idset_merge(&l->stacks, &found->stacks);
-    for (int k = 0; k < ROCL_KINDS && good; k++)
-        good = rocl_idset_merge(&l->rows[k], &found->rows[k]);
-    pthread_mutex_unlock(&r->lock);
-    return good;
-}
-
 /* Resolves the stack ids that begin in a range of the events, to their last event. */
 static rocl_status resolve_range(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
@@ -226,7 +214,14 @@ static rocl_status resolve_range(void *ctx, unsigned worker, size_t index, rocl_
         good = !begun || resolve_event(&found, &call, rec.key);
     }
     rocl_sort_cursor_close(cursor);
-    if (st == ROCL_OK && !(good && merge_links(r, &found)))
+    if (st == ROCL_OK && good) {
+        pthread_mutex_lock(&r->lock);
+        good = rocl_idset_merge(&r->links->stacks, &found.stacks);
+        for (int k = 0; k < ROCL_KINDS && good; k++)
+            good = rocl_idset_merge(&r->links->rows[k], &found.rows[k]);
+        pthread_mutex_unlock(&r->lock);
+    }
+    if (st == ROCL_OK && !good)
         st = rocl_fail_memory(err);
     rocl_links_free(&found);
     return st;

@@ -3,49 +3,9 @@
 #include "timeline/record.h"
 
 #include "base/error.h"
+#include "model/fields.h"
 
 #include <stdlib.h>
-
-/* References are stored plus 1, so that ROCL_NONE is a single zero byte. */
-static uint8_t *put_ref(uint8_t *p, uint32_t v)
-{
-    return rocl_varint_put(p, v == ROCL_NONE ? 0 : (uint64_t)v + 1);
-}
-
-static uint8_t *put_signed(uint8_t *p, int64_t v)
-{
-    return rocl_varint_put(p, rocl_zigzag(v));
-}
-
-typedef struct reader {
-    const uint8_t *p, *end;
-    bool broken;
-} reader;
-
-static uint64_t get_long(reader *r)
-{
-    uint64_t v = 0;
-    if (!rocl_varint_get(&r->p, r->end, &v))
-        r->broken = true;
-    return v;
-}
-
-/* Most are a single byte. */
-static inline uint64_t get_number(reader *r)
-{
-    return r->p < r->end && *r->p < 0x80 ? *r->p++ : get_long(r);
-}
-
-static inline uint32_t get_ref(reader *r)
-{
-    uint64_t v = get_number(r);
-    return v ? (uint32_t)(v - 1) : ROCL_NONE;
-}
-
-static int64_t get_signed(reader *r)
-{
-    return rocl_unzigzag(get_number(r));
-}
 
 /* ---- the key ---- */
 
@@ -134,8 +94,8 @@ static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_ba
     if (!rocl_buf_reserve(s, 64))
         return rocl_fail_memory(err);
     uint8_t *q = s->data;
-    q = put_ref(q, g->e.name);
-    q = put_ref(q, g->e.category);
+    q = rocl_put_index(q, g->e.name);
+    q = rocl_put_index(q, g->e.category);
     q = rocl_varint_put(q, g->e.stack_id);
     q = rocl_varint_put(q, g->arg_count);
     s->len = (size_t)(q - s->data);
@@ -151,9 +111,9 @@ static rocl_status encode_region(rocl_encoder *p, unsigned worker, const rocl_ba
 static rocl_status encode_flow(rocl_encoder *p, unsigned worker, const rocl_batch *b,
                                const rocl_flow *f, rocl_error *err)
 {
-    uint8_t buf[64], *q = put_ref(buf, f->e.name);
+    uint8_t buf[64], *q = rocl_put_index(buf, f->e.name);
     uint64_t key[4];
-    q = put_ref(q, f->e.category);
+    q = rocl_put_index(q, f->e.category);
     q = rocl_varint_put(q, f->flow);
     q = rocl_varint_put(q, (uint64_t)f->end << 1 | f->next);
     make_key(key, ROCL_SEQUENCE_HOST, find_host_index(b, &f->e), f->e.start, INT64_MAX, f->e.id,
@@ -163,47 +123,10 @@ static rocl_status encode_flow(rocl_encoder *p, unsigned worker, const rocl_batc
 
 /* ---- GPU ---- */
 
-static uint32_t find_index(const rocl_encoder *p, rocl_kind kind, const rocl_event *e,
-                           uint32_t agent, uint32_t queue, uint32_t stream)
+static uint32_t find_work_index(const rocl_encoder *p, rocl_kind kind, const rocl_event *e,
+                                rocl_work_place at)
 {
-    return p->index ? p->index(p->index_ctx, kind, e, agent, queue, stream) : e->process;
-}
-
-static uint8_t *put_work(uint8_t *q, const rocl_event *e, uint32_t agent, uint32_t queue,
-                         uint32_t stream)
-{
-    q = put_ref(q, e->name);
-    q = put_ref(q, e->thread);
-    q = rocl_varint_put(q, e->stack_id);
-    q = put_ref(q, agent);
-    q = put_ref(q, queue);
-    return put_ref(q, stream);
-}
-
-static rocl_status encode_dispatch(rocl_encoder *p, unsigned worker, const rocl_batch *b,
-                                   const rocl_dispatch *d, rocl_error *err)
-{
-    uint8_t buf[256], *q = put_work(buf, &d->e, d->agent, d->queue, d->stream);
-    uint64_t key[4];
-    q = put_ref(q, d->kernel);
-    q = rocl_varint_put(q, d->dispatch_id);
-    q = put_signed(q, d->private_segment);
-    q = put_signed(q, d->group_segment);
-    for (unsigned i = 0; i < 3; i++) {
-        q = rocl_varint_put(q, d->workgroup[i]);
-        q = rocl_varint_put(q, d->grid[i]);
-    }
-    uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
-    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id, ROCL_DISPATCH);
-    if (!d->arg_count)
-        return add_record(p, worker, key, buf, q, err);
-    rocl_buf *s = &p->workers[worker].scratch;
-    s->len = 0;
-    rocl_buf_put(s, buf, (size_t)(q - buf));
-    rocl_buf_varint(s, d->arg_count);
-    put_args(s, b, d->arg_first, d->arg_count);
-    return s->failed ? rocl_fail_memory(err)
-                     : add_record(p, worker, key, s->data, s->data + s->len, err);
+    return p->index ? p->index(p->index_ctx, kind, e, at) : e->process;
 }
 
 /* A copy loads the agents at both ends: a record at its begin, one at its end. */
@@ -215,7 +138,7 @@ static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl
     if (!p->bandwidth || k->e.end <= k->e.start || !k->size)
         return ROCL_OK;
     for (unsigned at_end = 0; at_end < 2; at_end++) {
-        uint8_t *q = put_ref(buf, agent);
+        uint8_t *q = rocl_put_index(buf, agent);
         q = rocl_varint_put(q, at_end);
         q = rocl_varint_put(q, p->amd_layout ? k->size : rocl_rate(k->size, k->e.duration));
         /* At one time ends come first, so that back-to-back copies do not add up. */
@@ -228,46 +151,82 @@ static rocl_status encode_bandwidth(rocl_encoder *p, unsigned worker, const rocl
     return ROCL_OK;
 }
 
-static rocl_status encode_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
-                               const rocl_copy *k, rocl_error *err)
+/* Notes the other end of a copy that is shown on an agent, and puts records for its bandwidth. */
+static rocl_status note_copy(rocl_encoder *p, unsigned worker, const rocl_capture *c,
+                             const rocl_copy *k, uint32_t agent, rocl_error *err)
 {
-    /* The GPU it is shown on: the destination, else the source. */
-    bool to = rocl_is_gpu(c, k->dst) || !rocl_is_gpu(c, k->src);
-    uint32_t agent = to ? k->dst : k->src;
-    uint8_t buf[256], *q = put_work(buf, &k->e, agent, k->queue, k->stream);
-    uint64_t key[4];
-    q = put_ref(q, to ? k->src : k->dst);
-    q = rocl_varint_put(q, to);
-    q = rocl_varint_put(q, k->size);
-    q = rocl_varint_put(q, (uint64_t)k->e.duration);
-    uint32_t index = find_index(p, ROCL_COPY, &k->e, agent, k->queue, k->stream);
-    make_key(key, ROCL_SEQUENCE_GPU, index, k->e.start, k->e.end, k->e.id, ROCL_COPY);
+    const bool to_gpu = rocl_is_gpu(c, k->dst), from_gpu = rocl_is_gpu(c, k->src);
+    rocl_status st = ROCL_OK;
     if (p->ends && rocl_is_gpu(c, agent)) {
         rocl_map *ends = &p->workers[worker].ends;
-        uint64_t end =
-            rocl_copy_end(k->e.process, to && rocl_is_gpu(c, k->src) ? k->src : ROCL_NONE);
+        const uint64_t end = rocl_copy_end(k->e.process, to_gpu && from_gpu ? k->src : ROCL_NONE);
         if (!rocl_map_get(ends, end, 0) && !rocl_map_put(ends, end, 1))
             return rocl_fail_memory(err);
     }
-    rocl_status st = add_record(p, worker, key, buf, q, err);
-    if (st == ROCL_OK && k->dst != ROCL_NONE && (p->amd_layout || rocl_is_gpu(c, k->dst)))
+    if (k->dst != ROCL_NONE && (p->amd_layout || to_gpu))
         st = encode_bandwidth(p, worker, k, k->dst, 0, err);
-    if (st == ROCL_OK && !p->amd_layout && k->src != k->dst && rocl_is_gpu(c, k->src))
+    if (st == ROCL_OK && !p->amd_layout && k->src != k->dst && from_gpu)
         st = encode_bandwidth(p, worker, k, k->src, 1, err);
     return st;
 }
 
-static rocl_status encode_alloc(rocl_encoder *p, unsigned worker, const rocl_alloc *a,
-                                rocl_kind kind, rocl_error *err)
+#define PUT_SIZE(member, type, ...) PUT_SIZE_##type(r->dispatch.member)
+#define PUT_SIZE_U32(v)             q = rocl_varint_put(q, v);
+#define PUT_SIZE_I64(v)             q = rocl_varint_put(q, rocl_zigzag(v));
+
+static rocl_status encode_work(rocl_encoder *p, unsigned worker, const rocl_batch *b,
+                               const rocl_event *e, rocl_error *err)
 {
-    uint8_t buf[256], *q = put_work(buf, &a->e, a->owner, a->queue, a->stream);
-    uint64_t key[4];
-    if (p->amd_layout)
+    const rocl_any_record *r = (const rocl_any_record *)(const void *)e;
+    const bool memory = b->kind == ROCL_ALLOC || b->kind == ROCL_SCRATCH;
+    rocl_work_place at = rocl_work_place_of(b->kind, e);
+    bool to = true; /* of a copy: it is shown on its destination */
+    if (memory && p->amd_layout)
         return ROCL_OK;
-    q = rocl_varint_put(q, kind == ROCL_SCRATCH ? a->size : a->block);
-    uint32_t index = find_index(p, kind, &a->e, a->owner, a->queue, a->stream);
-    make_key(key, ROCL_SEQUENCE_MEMORY, index, a->e.start, a->e.end, a->e.id, kind);
-    return add_record(p, worker, key, buf, q, err);
+    if (b->kind == ROCL_COPY) {
+        to = rocl_is_gpu(b->capture, at.agent) || !rocl_is_gpu(b->capture, r->copy.src);
+        at.agent = to ? r->copy.dst : r->copy.src;
+    }
+    rocl_buf *s = &p->workers[worker].scratch;
+    s->len = 0;
+    if (!rocl_buf_reserve(s, 256))
+        return rocl_fail_memory(err);
+    uint8_t *q = rocl_put_index(s->data, e->name);
+    q = rocl_put_index(q, e->thread);
+    q = rocl_varint_put(q, e->stack_id);
+    q = rocl_put_index(q, at.agent);
+    q = rocl_put_index(q, at.queue);
+    q = rocl_put_index(q, at.stream);
+    if (b->kind == ROCL_DISPATCH) {
+        q = rocl_put_index(q, r->dispatch.kernel);
+        q = rocl_varint_put(q, r->dispatch.dispatch_id);
+        ROCL_DISPATCH_SIZES(PUT_SIZE, )
+    } else if (b->kind == ROCL_COPY) {
+        q = rocl_put_index(q, to ? r->copy.src : r->copy.dst);
+        q = rocl_varint_put(q, to);
+        q = rocl_varint_put(q, r->copy.size);
+        q = rocl_varint_put(q, (uint64_t)e->duration);
+    } else if (memory) {
+        q = rocl_varint_put(q, b->kind == ROCL_SCRATCH ? r->alloc.size : r->alloc.block);
+    } else {
+        q = rocl_put_index(q, r->hip.source_queue);
+        q = rocl_varint_put(q, r->hip.graph_exec_id);
+        q = rocl_varint_put(q, r->hip.kernel_count);
+    }
+    s->len = (size_t)(q - s->data);
+    if (b->kind == ROCL_DISPATCH && r->dispatch.arg_count) {
+        rocl_buf_varint(s, r->dispatch.arg_count);
+        put_args(s, b, r->dispatch.arg_first, r->dispatch.arg_count);
+        if (s->failed)
+            return rocl_fail_memory(err);
+    }
+    uint64_t key[4];
+    make_key(key, memory ? ROCL_SEQUENCE_MEMORY : ROCL_SEQUENCE_GPU,
+             find_work_index(p, b->kind, e, at), e->start, e->end, e->id, b->kind);
+    const rocl_status st = add_record(p, worker, key, s->data, s->data + s->len, err);
+    return st == ROCL_OK && b->kind == ROCL_COPY
+               ? note_copy(p, worker, b->capture, &r->copy, at.agent, err)
+               : st;
 }
 
 rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, rocl_error *err)
@@ -276,9 +235,9 @@ rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, r
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_alloc *a = &b->allocs[i];
-        uint8_t buf[64], *q = put_ref(buf, a->owner);
+        uint8_t buf[64], *q = rocl_put_index(buf, a->owner);
         uint64_t key[4];
-        q = put_signed(q, a->delta);
+        q = rocl_varint_put(q, rocl_zigzag(a->delta));
         /* Memory exists from the return of the allocating call to the start of the freeing call. */
         int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
         make_key(key, ROCL_SEQUENCE_ALLOCATED, a->e.process, when, a->e.end, a->e.id, ROCL_ALLOC);
@@ -287,28 +246,14 @@ rocl_status rocl_encode_history(void *encoder, unsigned worker, rocl_batch *b, r
     return st;
 }
 
-static rocl_status encode_hip(rocl_encoder *p, unsigned worker, const rocl_hip *h, rocl_kind kind,
-                              rocl_error *err)
-{
-    uint8_t buf[256], *q = put_work(buf, &h->e, h->agent, h->queue, h->stream);
-    uint64_t key[4];
-    q = put_ref(q, h->source_queue);
-    q = rocl_varint_put(q, h->graph_exec_id);
-    q = rocl_varint_put(q, h->kernel_count);
-    uint32_t index = find_index(p, kind, &h->e, h->agent, h->queue, h->stream);
-    make_key(key, ROCL_SEQUENCE_GPU, index, h->e.start, h->e.end, h->e.id, kind);
-    return add_record(p, worker, key, buf, q, err);
-}
-
 /* ---- counters ---- */
 
 static rocl_status encode_counter(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                   const rocl_counter_value *v, rocl_error *err)
 {
-    uint8_t buf[64], *q = put_ref(buf, v->counter);
+    uint8_t buf[64], *q = rocl_put_index(buf, v->counter);
     uint64_t key[4];
-    memcpy(q, &v->value, sizeof v->value);
-    q += sizeof v->value;
+    q = rocl_varint_put(q, rocl_turn_real(v->value));
     uint32_t agent = v->d.agent != ROCL_NONE ? v->d.agent : c->agent_count;
     /* Several counters of a dispatch differ in nothing else: the counter makes the key unique. */
     make_key(key, ROCL_SEQUENCE_PMC, agent, v->d.e.start, v->d.e.end, v->d.e.id, ROCL_DISPATCH);
@@ -317,26 +262,25 @@ static rocl_status encode_counter(rocl_encoder *p, unsigned worker, const rocl_c
     if (st != ROCL_OK || !p->counters)
         return st;
     const rocl_dispatch *d = &v->d;
-    const uint32_t index = find_index(p, ROCL_DISPATCH, &d->e, d->agent, d->queue, d->stream);
-    make_key(key, ROCL_SEQUENCE_GPU, index, d->e.start, d->e.end, d->e.id,
-             (rocl_kind)ROCL_KIND_COUNTED);
+    const rocl_work_place at = {d->agent, d->queue, d->stream};
+    make_key(key, ROCL_SEQUENCE_GPU, find_work_index(p, ROCL_DISPATCH, &d->e, at), d->e.start,
+             d->e.end, d->e.id, (rocl_kind)ROCL_KIND_COUNTED);
     return add_record(p, worker, key, buf, q, err);
 }
 
 static rocl_status encode_sample(rocl_encoder *p, unsigned worker, const rocl_capture *c,
                                  const rocl_sample_value *v, rocl_kind kind, rocl_error *err)
 {
-    uint8_t buf[128], *q = put_ref(buf, v->counter);
+    uint8_t buf[128], *q = rocl_put_index(buf, v->counter);
     uint64_t key[4];
     const int64_t place[5] = {v->xcc, v->shader_engine, v->instance, v->shader_array, v->wgp};
     uint64_t where = 0;
     q = rocl_varint_put(q, v->e.process);
     for (unsigned i = 0; i < 5; i++) {
-        q = put_signed(q, place[i]);
+        q = rocl_varint_put(q, rocl_zigzag(place[i]));
         where = rocl_mix64(where ^ (uint64_t)place[i]);
     }
-    memcpy(q, &v->value, sizeof v->value);
-    q += sizeof v->value;
+    q = rocl_varint_put(q, rocl_turn_real(v->value));
     make_key(key, ROCL_SEQUENCE_SAMPLED, v->counter != ROCL_NONE ? v->counter : c->counter_count,
              v->e.start, v->e.end, v->e.id, kind);
     key[2] = where;
@@ -365,21 +309,6 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
         case ROCL_INSTANT:
             st = encode_region(p, worker, b, &b->regions[i], err);
             break;
-        case ROCL_DISPATCH:
-            st = encode_dispatch(p, worker, b, &b->dispatches[i], err);
-            break;
-        case ROCL_COPY:
-            st = encode_copy(p, worker, b->capture, &b->copies[i], err);
-            break;
-        case ROCL_ALLOC:
-        case ROCL_SCRATCH:
-            st = encode_alloc(p, worker, &b->allocs[i], b->kind, err);
-            break;
-        case ROCL_GRAPH:
-        case ROCL_HIP_EVENT:
-        case ROCL_BARRIER:
-            st = encode_hip(p, worker, &b->hips[i], b->kind, err);
-            break;
         case ROCL_COUNTER:
             st = encode_counter(p, worker, b->capture, &b->counters[i], err);
             break;
@@ -391,7 +320,7 @@ rocl_status rocl_encode_batch(rocl_encoder *p, unsigned worker, const rocl_batch
             st = encode_sample(p, worker, b->capture, &b->samples[i], b->kind, err);
             break;
         default:
-            return ROCL_OK;
+            st = encode_work(p, worker, b, rocl_batch_event(b, i), err);
         }
     return st;
 }
@@ -485,53 +414,43 @@ rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_erro
 
 /* ---- back ---- */
 
-static void decode_work(reader *r, rocl_track_event *e)
+#define GET_SIZE(member, type, ...) GET_SIZE_##type(e->member)
+#define GET_SIZE_U32(v)             v = (uint32_t)rocl_read_value(r);
+#define GET_SIZE_I64(v)             v = rocl_unzigzag(rocl_read_value(r));
+
+static void decode_work(rocl_value_reader *r, rocl_track_event *e)
 {
-    e->name = get_ref(r);
-    e->thread = get_ref(r);
-    e->stack_id = get_number(r);
-    e->agent = get_ref(r);
-    e->queue = get_ref(r);
-    e->stream = get_ref(r);
+    e->name = rocl_read_index(r);
+    e->thread = rocl_read_index(r);
+    e->stack_id = rocl_read_value(r);
+    e->agent = rocl_read_index(r);
+    e->queue = rocl_read_index(r);
+    e->stream = rocl_read_index(r);
     switch (e->kind) {
     case ROCL_DISPATCH:
-        e->kernel = get_ref(r);
-        e->dispatch_id = get_number(r);
-        e->private_segment = get_signed(r);
-        e->group_segment = get_signed(r);
-        for (unsigned i = 0; i < 3; i++) {
-            e->workgroup[i] = (uint32_t)get_number(r);
-            e->grid[i] = (uint32_t)get_number(r);
-        }
-        e->arg_count = r->p < r->end ? (uint32_t)get_number(r) : 0;
+        e->kernel = rocl_read_index(r);
+        e->dispatch_id = rocl_read_value(r);
+        ROCL_DISPATCH_SIZES(GET_SIZE, )
+        e->arg_count = r->p < r->end ? (uint32_t)rocl_read_value(r) : 0;
         e->args = r->p;
         e->args_end = r->end;
         break;
     case ROCL_COPY:
-        e->other_agent = get_ref(r);
-        e->op = (uint8_t)get_number(r); /* 1: other -> agent, 0: agent -> other */
-        e->size = get_number(r);
-        e->duration = (int64_t)get_number(r);
+        e->other_agent = rocl_read_index(r);
+        e->op = (uint8_t)rocl_read_value(r); /* 1: other -> agent, 0: agent -> other */
+        e->size = rocl_read_value(r);
+        e->duration = (int64_t)rocl_read_value(r);
         break;
     case ROCL_GRAPH:
     case ROCL_HIP_EVENT:
     case ROCL_BARRIER:
-        e->other_agent = get_ref(r); /* source queue */
-        e->address = get_number(r);  /* graph_exec_id */
-        e->size = get_number(r);     /* kernels in the graph */
+        e->other_agent = rocl_read_index(r); /* source queue */
+        e->address = rocl_read_value(r);     /* graph_exec_id */
+        e->size = rocl_read_value(r);        /* kernels in the graph */
         break;
     default:
-        e->size = get_number(r);
+        e->size = rocl_read_value(r);
     }
-}
-
-static void get_double(reader *r, double *v)
-{
-    if (r->end - r->p < (ptrdiff_t)sizeof *v) {
-        r->broken = true;
-        return;
-    }
-    memcpy(v, r->p, sizeof *v);
 }
 
 uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index)
@@ -542,7 +461,7 @@ uint64_t rocl_record_key_at(const rocl_sort_record *r, uint32_t index)
 
 bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
 {
-    reader r = {rec->data, rec->data + rec->len, false};
+    rocl_value_reader r = {rec->data, rec->data + rec->len, false};
     uint64_t sequence = rocl_sequence_of(rec->key);
     e->sequence = rocl_sequence_kind_of(sequence);
     e->index = rocl_sequence_index(sequence);
@@ -553,42 +472,42 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
     e->arg_count = 0; /* reset, as the caller may reuse an event; some kinds have arguments */
     switch (e->sequence) {
     case ROCL_SEQUENCE_HOST:
-        e->name = get_ref(&r);
-        e->category = get_ref(&r);
+        e->name = rocl_read_index(&r);
+        e->category = rocl_read_index(&r);
         if (e->kind == ROCL_FLOW) {
             e->stack_id = 0;
-            e->flow = get_number(&r);
-            const uint64_t end = get_number(&r);
+            e->flow = rocl_read_value(&r);
+            const uint64_t end = rocl_read_value(&r);
             e->flow_end = (rocl_flow_end)(end >> 1);
             e->flow_next = end & 1;
             break;
         }
-        e->stack_id = get_number(&r);
-        e->arg_count = (uint32_t)get_number(&r);
+        e->stack_id = rocl_read_value(&r);
+        e->arg_count = (uint32_t)rocl_read_value(&r);
         e->args = r.p;
         e->args_end = r.end;
         break;
     case ROCL_SEQUENCE_ALLOCATED:
-        e->agent = get_ref(&r);
-        e->delta = get_signed(&r);
+        e->agent = rocl_read_index(&r);
+        e->delta = rocl_unzigzag(rocl_read_value(&r));
         break;
     case ROCL_SEQUENCE_BANDWIDTH:
-        e->agent = get_ref(&r);
-        e->op = (uint8_t)get_number(&r);
-        e->size = get_number(&r);
+        e->agent = rocl_read_index(&r);
+        e->op = (uint8_t)rocl_read_value(&r);
+        e->size = rocl_read_value(&r);
         break;
     case ROCL_SEQUENCE_PMC:
-        e->counter = get_ref(&r);
+        e->counter = rocl_read_index(&r);
         e->row = rec->key[3];
-        get_double(&r, &e->value);
+        e->value = rocl_unturn_real(rocl_read_value(&r));
         break;
     case ROCL_SEQUENCE_SAMPLED:
-        e->counter = get_ref(&r);
-        e->thread = (uint32_t)get_number(&r); /* process */
-        e->address = rec->key[2];             /* the place */
+        e->counter = rocl_read_index(&r);
+        e->thread = (uint32_t)rocl_read_value(&r); /* process */
+        e->address = rec->key[2];                  /* the place */
         for (unsigned i = 0; i < 5; i++)
-            e->place[i] = get_signed(&r);
-        get_double(&r, &e->value);
+            e->place[i] = rocl_unzigzag(rocl_read_value(&r));
+        e->value = rocl_unturn_real(rocl_read_value(&r));
         break;
     default:
         if ((int)e->kind != ROCL_KIND_COUNTED) {
@@ -596,8 +515,8 @@ bool rocl_record_decode(const rocl_sort_record *rec, rocl_track_event *e)
             break;
         }
         e->stack_id = 0;
-        e->counter = get_ref(&r);
-        get_double(&r, &e->value);
+        e->counter = rocl_read_index(&r);
+        e->value = rocl_unturn_real(rocl_read_value(&r));
     }
     return !r.broken;
 }

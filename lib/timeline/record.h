@@ -12,14 +12,14 @@
  * time, most comparisons of the sorter end there.
  *
  * The payload has the rest. References (texts, threads, agents, ...) are stored one up, so that
- * ROCL_NONE is a single 0; numbers that may be negative are zigzagged; a double is 8 bytes.
+ * ROCL_NONE is a single 0; numbers that may be negative are zigzagged, reals turned
+ * (rocl_turn_real).
  *
  *     HOST         name, category, stack id, count of arguments, {name, type, length, bytes}...
  *                    flow       name, category, its number, which end << 1 | whether it is next
  *     GPU, MEMORY  name, thread, stack id, agent, queue, stream, and by kind:
- *                    dispatch   kernel, dispatch id, scratch, LDS, {workgroup, grid} x 3, and
- *                                 where it has arguments their count, {name, type, length,
- *                                 bytes}...
+ *                    dispatch   kernel, dispatch id, ROCL_DISPATCH_SIZES, and where it has
+ *                                 arguments their count, {name, type, length, bytes}...
  *                    copy       other agent, whether it is the source, bytes, duration
  *                    HIP        source queue, graph, kernels
  *                    memory     bytes
@@ -59,8 +59,8 @@ _Static_assert((int)ROCL_KIND_COUNTED < (int)ROCL_DISPATCH, "values come before 
 
 /* The index of GPU work, below ROCL_SEQUENCE_INDEXES; its records come back sorted by it. The
  * process must follow from it. */
-typedef uint32_t rocl_index_fn(const void *ctx, rocl_kind kind, const rocl_event *e, uint32_t agent,
-                               uint32_t queue, uint32_t stream);
+typedef uint32_t rocl_index_fn(const void *ctx, rocl_kind kind, const rocl_event *e,
+                               rocl_work_place at);
 
 /* The records of one kind and index: all keys whose first word, without the bits of time, is this
  * number. */
@@ -90,12 +90,6 @@ typedef struct rocl_encoder_worker {
 static inline uint64_t rocl_copy_end(uint32_t process, uint32_t agent)
 {
     return (uint64_t)process << 32 | (agent == ROCL_NONE ? 0 : agent + 1);
-}
-
-/* agent: an index of the capture, or ROCL_NONE. */
-static inline bool rocl_is_gpu(const rocl_capture *c, uint32_t agent)
-{
-    return agent != ROCL_NONE && c->agents[agent].type == ROCL_AGENT_GPU;
 }
 
 /* Encodes batches into the sorter of a capture. */
@@ -138,26 +132,28 @@ typedef struct rocl_draw_range {
     rocl_sort_bound begin; /* of a piece */
 } rocl_draw_range;
 
-/* The most parts: if all are drawn at once, enough for some ten cores; if workers take one after
+/* The most drawings: if all are made at once, enough for some ten cores; if workers take one after
  * the other, enough that none gets a large one at the end. */
 #define ROCL_DRAWN_AT_ONCE_MAX 16
 #define ROCL_DRAWINGS_MAX      64
 
-/* Groups sequences into parts of about the same weight that can be written concurrently: from one
+/* Groups sequences into ranges of about the same weight that can be drawn concurrently: from one
  * (even of no sequences) to `most`, about half as many as that; if there are several, none weighs
- * much less than `least`. The result depends only on the sequences. Returns the number of parts. */
+ * much less than `least`. The result depends only on the sequences. Returns the number of
+ * ranges. */
 size_t rocl_cut_draw_ranges(const rocl_sequence *all, size_t count,
                             uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
-                            rocl_draw_range *parts);
-/* Cuts parts further that weigh more because of one sequence: that of a thread at times when no
+                            rocl_draw_range *ranges);
+/* Cuts ranges further that weigh more because of one sequence: that of a thread at times when no
  * slice is open (nor ends at that time); that of GPU work anywhere, if the sink allows it. The
- * result depends only on the records. All pieces but the first are parts of their own. */
+ * result depends only on the records. All pieces but the first are ranges of their
+ * own. */
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_draw_range parts[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
+                            rocl_draw_range ranges[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
                             rocl_error *err);
-/* Starts to read a sorter in these parts. */
+/* Starts to read a sorter in these ranges. */
 rocl_status rocl_start_draw_ranges(rocl_sorter *s, const rocl_sequence *all,
-                                   const rocl_draw_range *parts, size_t count, rocl_error *err);
+                                   const rocl_draw_range *ranges, size_t count, rocl_error *err);
 
 /* An empty sorter for a capture, in place of the former one's. */
 rocl_status rocl_encoder_begin(rocl_encoder *p, const rocl_capture *c, rocl_error *err);

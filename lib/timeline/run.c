@@ -1,5 +1,5 @@
-/* A run of the timeline: events of a capture into a sorter, its sequences, cutting them to parts
- * that are written concurrently, and reading a part. */
+/* A run of the timeline: events of a capture into a sorter, its sequences, cutting them to
+ * ranges that are drawn concurrently, and reading one. */
 #include "timeline/timeline.h"
 
 #include "base/array.h"
@@ -93,30 +93,31 @@ uint64_t rocl_timeline_sequences_max(const rocl_capture *c)
     return hosts + work + bytes + c->agent_count + 1 + c->counter_count + 1;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* The weight that parts should have: some are only half as large, so there may be twice as many. */
-static uint64_t share_of(uint64_t total, uint64_t least, size_t most)
+/* The weight that ranges should have: some are only half as large, so there may be twice as many.
+ */
+static uint64_t enough_of(uint64_t total, uint64_t least, size_t most)
 {
-    const uint64_t share = total / (most / 2);
-    return share > least ? share : least;
+    const uint64_t even = total / (most / 2);
+    return even > least ? even : least;
 }
 
 size_t rocl_cut_draw_ranges(const rocl_sequence *all, size_t count,
                             uint64_t (*weight)(const rocl_sequence *), uint64_t least, size_t most,
-                            rocl_draw_range *parts)
+                            rocl_draw_range *ranges)
 {
     uint64_t total = 0;
     size_t n = 1;
     for (size_t i = 0; i < count; i++)
         total += weight(&all[i]);
-    const uint64_t enough = share_of(total, least, most);
-    rocl_draw_range *p = parts;
+    const uint64_t enough = enough_of(total, least, most);
+    rocl_draw_range *p = ranges;
     *p = (rocl_draw_range){0};
     for (size_t i = 0; i < count; i++) {
         uint64_t more = weight(&all[i]);
         if (p->weight >= enough / 2 && p->weight + more > enough + enough / 2 && n < most) {
-            p = &parts[n++];
+            p = &ranges[n++];
             *p = (rocl_draw_range){.first = i};
         }
         p->weight += more;
@@ -153,12 +154,12 @@ static rocl_status find_gap(rocl_sorter *s, uint64_t sequence, uint64_t *time, u
     return st;
 }
 
-/* A part's last sequence is cut to `pieces` of about the same time. */
+/* The last sequence of the last range is cut to `pieces` of about the same time. */
 static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t pieces,
-                                rocl_draw_range *parts, size_t *count, rocl_error *err)
+                                rocl_draw_range *ranges, size_t *count, rocl_error *err)
 {
-    const uint64_t step = (q->last - q->first) / pieces, weight = parts[*count - 1].weight;
-    const size_t first = *count - 1, at = parts[first].last - 1;
+    const uint64_t step = (q->last - q->first) / pieces, weight = ranges[*count - 1].weight;
+    const size_t first = *count - 1, at = ranges[first].last - 1;
     uint64_t time = 0;
     rocl_status st = ROCL_OK;
     for (uint64_t i = 1; i < pieces && step && st == ROCL_OK; i++) {
@@ -169,20 +170,20 @@ static rocl_status cut_sequence(rocl_sorter *s, const rocl_sequence *q, uint64_t
         if (rocl_sequence_kind_of(q->number) == ROCL_SEQUENCE_HOST)
             st = find_gap(s, q->number, &time, q->last, &found, err);
         if (st == ROCL_OK && found) {
-            parts[*count] = (rocl_draw_range){.first = at,
-                                              .last = at + 1,
-                                              .piece = (unsigned)(*count - first),
-                                              .begin = rocl_sequence_bound(q->number, time)};
+            ranges[*count] = (rocl_draw_range){.first = at,
+                                               .last = at + 1,
+                                               .piece = (unsigned)(*count - first),
+                                               .begin = rocl_sequence_bound(q->number, time)};
             ++*count;
         }
     }
     for (size_t i = first; i < *count; i++)
-        parts[i].weight = weight / (*count - first);
+        ranges[i].weight = weight / (*count - first);
     return st;
 }
 
 rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work, uint64_t least,
-                            rocl_draw_range parts[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
+                            rocl_draw_range ranges[ROCL_DRAWN_AT_ONCE_MAX], size_t *count,
                             rocl_error *err)
 {
     const rocl_sequence_kind most = work ? ROCL_SEQUENCE_GPU : ROCL_SEQUENCE_HOST;
@@ -191,33 +192,33 @@ rocl_status rocl_cut_pieces(rocl_sorter *s, const rocl_sequence *all, bool work,
     rocl_status st = ROCL_OK;
     uint64_t total = 0;
     for (size_t i = 0; i < whole; i++) {
-        from[i] = parts[i];
-        total += parts[i].weight;
+        from[i] = ranges[i];
+        total += ranges[i].weight;
     }
-    const uint64_t enough = share_of(total, least, ROCL_DRAWN_AT_ONCE_MAX);
+    const uint64_t enough = enough_of(total, least, ROCL_DRAWN_AT_ONCE_MAX);
     *count = 0;
     for (size_t i = 0; i < whole && st == ROCL_OK; i++) {
         const rocl_sequence *q = from[i].last ? &all[from[i].last - 1] : NULL;
         const size_t free = ROCL_DRAWN_AT_ONCE_MAX - *count - (whole - i);
         const uint64_t pieces = from[i].weight / enough;
-        parts[(*count)++] = from[i];
+        ranges[(*count)++] = from[i];
         if (pieces > 1 && free && q && rocl_sequence_kind_of(q->number) <= most)
-            st = cut_sequence(s, q, pieces <= free ? pieces : free + 1, parts, count, err);
+            st = cut_sequence(s, q, pieces <= free ? pieces : free + 1, ranges, count, err);
     }
     return st;
 }
 
 rocl_status rocl_start_draw_ranges(rocl_sorter *s, const rocl_sequence *all,
-                                   const rocl_draw_range *parts, size_t count, rocl_error *err)
+                                   const rocl_draw_range *ranges, size_t count, rocl_error *err)
 {
     rocl_sort_bound bounds[ROCL_DRAWINGS_MAX];
     for (size_t i = 1; i < count; i++)
         bounds[i - 1] =
-            parts[i].piece ? parts[i].begin : rocl_sequence_bound(all[parts[i].first].number, 0);
+            ranges[i].piece ? ranges[i].begin : rocl_sequence_bound(all[ranges[i].first].number, 0);
     return rocl_sorter_start_ranges(s, bounds, count - 1, err);
 }
 
-/* ---- the reading of a part ------------------------------------------------------------------- */
+/* ---- the reading of a range ------------------------------------------------------------------ */
 
 static rocl_status read_record(rocl_drawing *p, rocl_error *err)
 {

@@ -157,8 +157,8 @@ static rocl_status add_track(rocl_drawing *p, uint64_t key, const rocl_track *tr
 static rocl_status find_work_track(rocl_drawing *p, uint32_t *group, rocl_error *err)
 {
     const rocl_track_event *e = &p->event;
-    rocl_track track =
-        rocl_work_track(p->timeline, e->kind, e->agent, e->queue, e->stream, e->thread);
+    const rocl_work_place at = {e->agent, e->queue, e->stream};
+    rocl_track track = rocl_work_track(p->timeline, e->kind, at, e->thread);
     uint32_t id = track.thread != ROCL_NONE ? track.thread : track.id;
     uint64_t key = (uint64_t)track.kind << 60 | ((uint64_t)track.agent & 0xfffffff) << 32 | id;
     *group = p->recent;
@@ -231,16 +231,6 @@ static rocl_status draw_late_flows(rocl_drawing *p, bool all, rocl_error *err)
     return st;
 }
 
-static rocl_status keep_flow(rocl_drawing *p, rocl_error *err)
-{
-    const rocl_track_event *e = &p->event;
-    if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
-        return rocl_fail_memory(err);
-    p->flows[p->flow_count++] =
-        (rocl_flow_mark){e->flow, e->time, e->name, e->category, e->flow_end, e->flow_next};
-    return ROCL_OK;
-}
-
 /* An instant takes the arrows with its time and name, if the sink can draw that. */
 static rocl_status draw_instant(rocl_drawing *p, rocl_error *err)
 {
@@ -271,8 +261,14 @@ static rocl_status draw_host(rocl_drawing *p, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     end_slices(p, p->event.time);
-    if (p->event.kind == ROCL_FLOW)
-        return keep_flow(p, err);
+    if (p->event.kind == ROCL_FLOW) {
+        const rocl_track_event *e = &p->event;
+        if (!ROCL_GROW(p->flows, p->flow_cap, p->flow_count + (size_t)1))
+            return rocl_fail_memory(err);
+        p->flows[p->flow_count++] =
+            (rocl_flow_mark){e->flow, e->time, e->name, e->category, e->flow_end, e->flow_next};
+        return ROCL_OK;
+    }
     if (p->event.kind != ROCL_INSTANT || (ops->link_slices && rocl_timeline_link(p))) {
         st = draw_slice(p, 0, err);
         p->flow_count = 0; /* all remaining ones belong to it */
@@ -281,33 +277,26 @@ static rocl_status draw_host(rocl_drawing *p, rocl_error *err)
     return draw_instant(p, err);
 }
 
-/* ---- values of counters that their dispatch is drawn with: they come right before it ---- */
-
-static rocl_status keep_counted(rocl_drawing *p, rocl_error *err)
-{
-    const rocl_track_event *e = &p->event;
-    if (e->row != p->counted_row)
-        p->counted_count = 0;
-    p->counted_row = e->row;
-    if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
-        return rocl_fail_memory(err);
-    /* Kept in order of counters, as their order in the sorter is arbitrary. */
-    uint32_t at = p->counted_count++;
-    for (; at && p->counted[at - 1].counter > e->counter; at--)
-        p->counted[at] = p->counted[at - 1];
-    p->counted[at] = (struct rocl_counted){e->counter, e->value};
-    return ROCL_OK;
-}
-
 static rocl_status draw_work(rocl_drawing *p, rocl_error *err)
 {
     const rocl_timeline_ops *ops = p->timeline->ops;
     uint32_t group;
     rocl_status st;
-    if ((int)p->event.kind == ROCL_KIND_COUNTED)
-        return keep_counted(p, err);
-    if (p->event.kind != ROCL_DISPATCH || p->event.row != p->counted_row)
+    const rocl_track_event *e = &p->event;
+    const bool counted = (int)e->kind == ROCL_KIND_COUNTED;
+    if ((!counted && e->kind != ROCL_DISPATCH) || e->row != p->counted_row)
         p->counted_count = 0;
+    if (counted) { /* values of counters come right before the dispatch that they are drawn with */
+        p->counted_row = e->row;
+        if (!ROCL_GROW(p->counted, p->counted_cap, p->counted_count + (size_t)1))
+            return rocl_fail_memory(err);
+        /* Kept in order of counters, as their order in the sorter is arbitrary. */
+        uint32_t at = p->counted_count++;
+        for (; at && p->counted[at - 1].counter > e->counter; at--)
+            p->counted[at] = p->counted[at - 1];
+        p->counted[at] = (struct rocl_counted){e->counter, e->value};
+        return ROCL_OK;
+    }
     if (!ops->work_overlaps)
         end_slices(p, p->event.time);
     if ((st = find_work_track(p, &group, err)) != ROCL_OK)

@@ -1,11 +1,11 @@
 /* The timeline: what every picture of a trace needs, once. A sink only encodes.
  *
- *     batches --encode--> sorter --parts--> timeline --rocl_timeline_ops--> sink --> file
- *     (any worker)        (sequence, time)  (a thread a part)
+ *     batches --encode--> sorter --ranges--> drawing --rocl_timeline_ops--> sink --> file
+ *     (any worker)        (sequence, time)   (a thread each)
  *
  *     record.c   events <-> records of the sorter, and their key
- *     run.c      which sequences a capture has; cutting them to parts; reading a part
- *     drawing.c  parts that draw side by side, in the blocks of one pipe
+ *     run.c      which sequences a capture has; cutting them to ranges; reading one
+ *     drawing.c  drawings side by side, in the blocks of one pipe
  *     track.c    which track GPU work is drawn on, and labels
  *     slices.c   host calls and GPU work: groups, lanes for what overlaps, ends in order of time
  *     values.c   allocated and copied bytes, counters of dispatches, samples
@@ -13,15 +13,14 @@
  *
  * Records are sorted by (sequence, time). A sequence is drawn from begin to end by one thread: a
  * host thread, the GPU work of a process (or, with by_track, of one track), the values of a
- * counter. A part is a group of neighbouring sequences, or a piece of a thread's sequence that has
- * nearly all records, cut where no slice is open. How parts are cut depends only on the records,
- * and what a part draws does not depend on other parts: output is the same for any number of
- * workers.
+ * counter. A drawing draws a range: neighbouring sequences, or a piece of a thread's sequence that
+ * has nearly all records, cut where no slice is open. How ranges are cut depends only on the
+ * records, and a drawing does not depend on others: output is the same for any number of workers.
  *
  * Lifetimes: a rocl_timeline lives as long as its sink, with the state of one capture at a time; it
- * is read only while parts draw. A rocl_drawing is used by one thread at a time, and lives
- * until its capture is written. Whatever a sink needs of its own in a part it keeps in a struct
- * that begins with the rocl_drawing. */
+ * is read only while drawings draw. A rocl_drawing is used by one thread at a time, and lives until
+ * its capture is written. Whatever a sink needs of its own for a drawing it keeps in a struct that
+ * begins with the rocl_drawing. */
 #ifndef ROCL_TIMELINE_TIMELINE_H
 #define ROCL_TIMELINE_TIMELINE_H
 
@@ -159,7 +158,8 @@ struct rocl_timeline {
     rocl_sequence *sequences; /* that the sorter has; NULL: not counted */
     size_t sequence_count;
     rocl_links links;
-    /* Of GPU work: number of sequence indexes of a process, and of tracks that share one. */
+    /* For GPU work: number of sequence indexes of a process, and of tracks that have one together.
+     */
     uint32_t work_indexes, fold;
 };
 
@@ -182,10 +182,10 @@ uint64_t rocl_timeline_sequences_max(const rocl_capture *c);
 rocl_index_fn rocl_work_index;
 
 /* The track that GPU work is drawn on, without `lane`. agent: the one it is shown with. */
-rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agent, uint32_t queue,
-                           uint32_t stream, uint32_t thread);
+rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, rocl_work_place at,
+                           uint32_t thread);
 
-/* ---- a part ---------------------------------------------------------------------------------- */
+/* ---- a drawing ------------------------------------------------------------------------------- */
 
 typedef struct rocl_timeline_counts {
     uint64_t slices, instants, values;
@@ -236,10 +236,10 @@ typedef struct rocl_meter { /* a value over time */
 
 struct rocl_drawing {
     const rocl_timeline *timeline;
-    size_t number;           /* among the sorter's parts */
-    size_t at, last;         /* the current sequence, and the first after the part */
+    size_t number;           /* among the sorter's ranges */
+    size_t at, last;         /* the current sequence, and the first after the range */
     unsigned piece;          /* 0: it begins with a sequence; else with the n-th cut of one */
-    size_t cut;              /* the sequence that is shared with other parts; SIZE_MAX: none */
+    size_t cut;              /* the sequence that is shared with other drawings; SIZE_MAX: none */
     const size_t *filled;    /* bytes in the current block, see drawing.h */
     rocl_sort_record record; /* the current one, and its contents */
     rocl_track_event event;

@@ -10,33 +10,34 @@
 /* AMD's converter has a track for each stream, whatever its agent; with queues, one for each queue
  * of an agent, and one for the copies of a thread to an agent. */
 static rocl_track amd_track(const rocl_timeline *t, rocl_track track, rocl_kind kind,
-                            uint32_t queue, uint32_t stream, uint32_t thread)
+                            rocl_work_place at, uint32_t thread)
 {
-    if (!t->by_queue && (stream != ROCL_NONE || (queue == ROCL_NONE && t->capture->stream_count))) {
+    if (!t->by_queue &&
+        (at.stream != ROCL_NONE || (at.queue == ROCL_NONE && t->capture->stream_count))) {
         track.agent = ROCL_NONE;
-        track.id = stream;
-    } else if (kind == ROCL_COPY && (t->by_queue || queue == ROCL_NONE)) {
+        track.id = at.stream;
+    } else if (kind == ROCL_COPY && (t->by_queue || at.queue == ROCL_NONE)) {
         track.kind = ROCL_TRACK_COPIES;
         track.thread = thread;
     } else {
         track.kind = ROCL_TRACK_QUEUE;
-        track.id = queue;
+        track.id = at.queue;
     }
     return track;
 }
 
-rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, uint32_t agent, uint32_t queue,
-                           uint32_t stream, uint32_t thread)
+rocl_track rocl_work_track(const rocl_timeline *t, rocl_kind kind, rocl_work_place at,
+                           uint32_t thread)
 {
     rocl_track track = {
-        .kind = ROCL_TRACK_STREAM, .thread = ROCL_NONE, .agent = agent, .id = ROCL_NONE};
-    track.gpu = rocl_is_gpu(t->capture, agent);
+        .kind = ROCL_TRACK_STREAM, .thread = ROCL_NONE, .agent = at.agent, .id = ROCL_NONE};
+    track.gpu = rocl_is_gpu(t->capture, at.agent);
     if (t->encoder.amd_layout)
-        return amd_track(t, track, kind, queue, stream, thread);
+        return amd_track(t, track, kind, at, thread);
     /* Not every source has streams, and barriers have none. */
-    bool by_queue = t->by_queue || (stream == ROCL_NONE && queue != ROCL_NONE);
-    uint32_t id = by_queue ? queue : stream;
-    bool host = agent != ROCL_NONE && !track.gpu;
+    bool by_queue = t->by_queue || (at.stream == ROCL_NONE && at.queue != ROCL_NONE);
+    uint32_t id = by_queue ? at.queue : at.stream;
+    bool host = at.agent != ROCL_NONE && !track.gpu;
     if (kind == ROCL_ALLOC) {
         track.kind = ROCL_TRACK_MEMORY;
     } else if (kind == ROCL_SCRATCH) {
@@ -80,23 +81,23 @@ void rocl_timeline_set_capture(rocl_timeline *t, const rocl_capture *c)
     t->work_indexes = t->fold = 1;
     if (!t->by_track)
         return;
-    /* Each process has its share of the indexes; its tracks get one each as long as there are
+    /* Each process gets as many indexes as the others; its tracks get one each as long as there are
      * enough. */
     uint64_t tracks = ((uint64_t)c->agent_count + 1) * tracks_of_agent(c);
-    uint32_t share = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
-    t->work_indexes = tracks < share ? (uint32_t)tracks : share;
+    uint32_t most = ROCL_SEQUENCE_INDEXES / (c->process_count ? c->process_count : 1);
+    t->work_indexes = tracks < most ? (uint32_t)tracks : most;
     t->fold = (uint32_t)((tracks + t->work_indexes - 1) / t->work_indexes);
 }
 
-uint32_t rocl_work_index(const void *timeline, rocl_kind kind, const rocl_event *e, uint32_t agent,
-                         uint32_t queue, uint32_t stream)
+uint32_t rocl_work_index(const void *timeline, rocl_kind kind, const rocl_event *e,
+                         rocl_work_place at)
 {
     const rocl_timeline *t = timeline;
     const rocl_capture *c = t->capture;
     if (!t->by_track)
         return e->process;
-    rocl_track track = rocl_work_track(t, kind, agent, queue, stream, e->thread);
-    uint64_t n = (agent != ROCL_NONE ? agent : c->agent_count) * tracks_of_agent(c);
+    rocl_track track = rocl_work_track(t, kind, at, e->thread);
+    uint64_t n = (at.agent != ROCL_NONE ? at.agent : c->agent_count) * tracks_of_agent(c);
     if (track.id == ROCL_NONE)
         n += track.kind;
     else if (track.kind == ROCL_TRACK_STREAM)

@@ -69,24 +69,18 @@ static rpt_record make_record(const trace_reader *g, const rocl_batch *b, size_t
 {
     const rocl_capture *c = b->capture;
     const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_work_place at = rocl_work_place_on_gpu(c, b->kind, e);
     rpt_record r = {.start = e->start, .stop = e->end, .name = name_of(e), .command = BY_ORDER};
+    r.device = find_device(g, c, at.agent);
+    r.queue = queue_id(c, at.queue);
     if (b->kind == ROCL_DISPATCH) {
-        const rocl_dispatch *d = &b->dispatches[i];
         r.type = g->rpt->kernel;
-        r.device = find_device(g, c, d->agent);
-        r.queue = queue_id(c, d->queue);
-        r.command = (int64_t)d->dispatch_id;
+        r.command = (int64_t)b->dispatches[i].dispatch_id;
     } else if (b->kind == ROCL_BARRIER) {
         r.type = g->rpt->barrier;
-        r.device = find_device(g, c, b->hips[i].agent);
-        r.queue = queue_id(c, b->hips[i].queue);
     } else {
-        const rocl_copy *copy = &b->copies[i];
         r.type = g->rpt->copy;
-        bool to_gpu = copy->dst < c->agent_count && c->agents[copy->dst].type == ROCL_AGENT_GPU;
-        r.device = find_device(g, c, to_gpu ? copy->dst : copy->src);
-        r.queue = queue_id(c, copy->queue);
-        r.name = name_copy(g, copy, copies);
+        r.name = name_copy(g, &b->copies[i], copies);
     }
     return r;
 }

@@ -117,15 +117,6 @@ static rocl_status put_buffer(const arrow *a, rocl_buf *to, const void *p, size_
     return st;
 }
 
-/* One bit a row. NULL: memory is out. */
-static uint8_t *make_validity(const int64_t *cells, size_t rows)
-{
-    uint8_t *valid = calloc(rows / 8 + 1, 1);
-    for (size_t i = 0; valid && i < rows; i++)
-        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
-    return valid;
-}
-
 static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const int64_t *cells,
                                 rocl_error *err)
 {
@@ -133,9 +124,11 @@ static rocl_status put_validity(const arrow *a, rocl_buf *to, array *c, const in
         c->nulls += cells[i] == ROCL_CELL_NULL;
     if (!c->nulls)
         return ROCL_OK;
-    uint8_t *valid = make_validity(cells, c->rows);
+    uint8_t *valid = calloc(c->rows / 8 + 1, 1); /* one bit a row */
     if (!valid)
         return rocl_fail_memory(err);
+    for (size_t i = 0; i < c->rows; i++)
+        valid[i / 8] |= (uint8_t)((cells[i] != ROCL_CELL_NULL) << i % 8);
     rocl_status st = put_buffer(a, to, valid, (c->rows + 7) / 8, &c->sizes[VALIDITY], err);
     free(valid);
     return st;
@@ -149,7 +142,7 @@ static void map_indexes(const index_map *map, uint32_t *indexes, size_t n)
             htole32(indexes[i] && indexes[i] <= map->count ? map->indexes[indexes[i] - 1] : 0);
 }
 
-/* Of a text the cell is its index in the dictionary. */
+/* The cell of a text is its index in the dictionary. */
 static rocl_status encode_column(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
 {
     const arrow *a = ctx;
@@ -230,18 +223,6 @@ static rocl_status note_order(arrow_file *p, unsigned rank, size_t count, rocl_e
     return ROCL_OK;
 }
 
-static rocl_status put_column(const arrow *a, rocl_columnar_file *f, unsigned i, array *c,
-                              rocl_error *err)
-{
-    rocl_block *block;
-    rocl_status st = rocl_pipe_get(a->run->pipe, &block, err);
-    if (st != ROCL_OK)
-        return st;
-    block->user = c;
-    rocl_columnar_take_cells(f, i, &block->in);
-    return rocl_pipe_put(a->run->pipe, block, err);
-}
-
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const arrow *a = ctx;
@@ -262,7 +243,7 @@ static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
             st = index_texts(&texts[i], f->cells[i], f->group_rows, err);
         if (st == ROCL_OK)
             st = text && waits ? keep_indexes(a, &columns[i], f->cells[i], err)
-                               : put_column(a, f, i, &columns[i], err);
+                               : rocl_columnar_put_column(a->run, f, i, &columns[i], err);
     }
     return st;
 }
@@ -411,17 +392,6 @@ static rocl_status write_buffer(rocl_out *out, const void *p, size_t n, rocl_err
     return st ? st : rocl_out_write(out, zeros, padded_size(n) - n, err);
 }
 
-static rocl_status write_schema(rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own;
-    rocl_buf head = {0};
-    put_schema(&head, begin_message(&head, SCHEMA, 0), f);
-    p->begin += head_size(&head);
-    rocl_status st = write_head(f->out, &head, err);
-    rocl_buf_free(&head);
-    return st;
-}
-
 static rocl_status write_dictionary(const arrow *a, rocl_columnar_file *f, unsigned column,
                                     rocl_error *err)
 {
@@ -560,24 +530,22 @@ static rocl_status write_footer(rocl_columnar_file *f, rocl_error *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool open_team(const arrow *a, const rocl_columnar_file *f, arrow_file *p)
+static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
-    const rocl_joint *parts = a->run->trace->joint;
-    const size_t ranks = parts ? rocl_joint_size(parts) : 0;
+    const arrow *a = ctx;
+    const rocl_joint *joint = a->run->trace->joint;
+    const size_t ranks = joint ? rocl_joint_size(joint) : 0;
+    arrow_file *p = f->own = calloc(1, sizeof *p);
+    if (!p)
+        return rocl_fail_memory(err);
+    p->texts = calloc(f->column_count, sizeof *p->texts);
     p->told = calloc(f->column_count, sizeof *p->told);
     p->own = calloc(f->column_count, sizeof *p->own);
     p->all = calloc(f->column_count, sizeof *p->all);
     p->maps = calloc(ranks * f->column_count + 1, sizeof *p->maps);
     p->written = calloc(ranks + 1, sizeof *p->written);
-    return p->told && p->own && p->all && p->maps && p->written;
-}
-
-static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own = calloc(1, sizeof *p);
-    if (p)
-        p->texts = calloc(f->column_count, sizeof *p->texts);
-    return p && p->texts && open_team(ctx, f, p) ? ROCL_OK : rocl_fail_memory(err);
+    return p->texts && p->told && p->own && p->all && p->maps && p->written ? ROCL_OK
+                                                                            : rocl_fail_memory(err);
 }
 
 /* Writes a batch now, or in a team later, at its place. */
@@ -593,20 +561,9 @@ static rocl_status put_batch_into(const arrow *a, const rocl_columnar_file *f, b
         st = add_message(to, size, body, err);
     if (st != ROCL_OK)
         return st;
-    rocl_joint *parts = a->run->trace->joint;
-    return parts ? rocl_joint_promise(parts, f->out, b->last, size + body, write_batch, b, err)
+    rocl_joint *joint = a->run->trace->joint;
+    return joint ? rocl_joint_promise(joint, f->out, b->last, size + body, write_batch, b, err)
                  : write_batch(b, f->out, err);
-}
-
-/* In a team these are rank 0's, of captures that are joined. */
-static rocl_status put_batches(const arrow *a, rocl_columnar_file *f, rocl_error *err)
-{
-    arrow_file *p = f->own;
-    messages *to = a->run->joins ? &p->written[rocl_joint_size(a->run->trace->joint)] : &p->records;
-    rocl_status st = ROCL_OK;
-    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
-        st = put_batch_into(a, f, &p->batches[i], to, err);
-    return st;
 }
 
 /* All batches in the order of the file. */
@@ -642,13 +599,20 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
         p->begin = 8;
         st = rocl_out_write(f->out, magic, 8, err);
     }
-    if (st == ROCL_OK)
-        st = write_schema(f, err);
+    if (st == ROCL_OK) {
+        rocl_buf head = {0};
+        put_schema(&head, begin_message(&head, SCHEMA, 0), f);
+        p->begin += head_size(&head);
+        st = write_head(f->out, &head, err);
+        rocl_buf_free(&head);
+    }
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         if (f->columns[i]->type == ROCL_CELL_TEXT)
             st = write_dictionary(a, f, i, err);
-    if (st == ROCL_OK)
-        st = put_batches(a, f, err);
+    /* In a team these are rank 0's, of captures that are joined. */
+    messages *to = a->run->joins ? &p->written[rocl_joint_size(a->run->trace->joint)] : &p->records;
+    for (size_t i = p->told_batches; i < p->count && st == ROCL_OK; i++)
+        st = put_batch_into(a, f, &p->batches[i], to, err);
     if (st == ROCL_OK && a->run->joins) {
         rocl_joint_write_after_all(a->run->trace->joint);
         st = order_batches(a, f, err);
@@ -656,14 +620,6 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     if (st == ROCL_OK)
         st = rocl_out_write(f->out, end, sizeof end, err);
     return st || a->is_stream ? st : write_footer(f, err);
-}
-
-static void forget_batch(const arrow *a, const rocl_columnar_file *f, batch *b)
-{
-    for (size_t k = 0; b->columns && k < (size_t)BUFFERS * f->column_count; k++)
-        rocl_space_drop(a->run->space, &b->columns[k / BUFFERS].buffers[k % BUFFERS]);
-    free(b->columns);
-    b->columns = NULL;
 }
 
 static void free_file(void *ctx, rocl_columnar_file *f)
@@ -682,7 +638,11 @@ static void free_file(void *ctx, rocl_columnar_file *f)
     for (size_t i = 0; p->written && i <= ranks; i++)
         free(p->written[i].all);
     for (size_t i = 0; i < p->count; i++)
-        forget_batch(a, f, &p->batches[i]);
+        for (size_t k = 0; k < (size_t)BUFFERS * f->column_count; k++)
+            rocl_space_drop(a->run->space,
+                            &p->batches[i].columns[k / BUFFERS].buffers[k % BUFFERS]);
+    for (size_t i = 0; i < p->count; i++)
+        free(p->batches[i].columns);
     free(p->texts);
     free(p->told);
     free(p->own);
@@ -724,11 +684,9 @@ static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         index_map *map = &p->maps[rank * f->column_count + i];
         for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-            const uint64_t len = rocl_team_number(from);
-            const uint8_t *text = rocl_team_bytes(from, len);
-            if (!text)
+            const uint32_t id = rocl_team_intern_text(a->run->trace->strings, from);
+            if (from->bad)
                 break;
-            const uint32_t id = rocl_strings_put(a->run->trace->strings, (const char *)text, len);
             if (id == ROCL_NONE || !ROCL_GROW(map->indexes, map->capacity, map->count + 1) ||
                 !rocl_dictionary_add(&p->all[i], id, &map->indexes[map->count]))
                 return rocl_fail_memory(err);
@@ -768,33 +726,29 @@ static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *
     return ROCL_OK;
 }
 
-/* Now that its indexes are known, compresses them, which tells their size. */
-static rocl_status compress_indexes(const arrow *a, array *c, rocl_buf *scratch, rocl_error *err)
-{
-    const uint8_t *bytes;
-    rocl_block *block;
-    rocl_status st = rocl_space_load(a->run->space, &c->buffers[VALUES], scratch, &bytes, err);
-    if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
-        return st;
-    block->user = c;
-    rocl_buf_put(&block->in, bytes, c->buffers[VALUES].size);
-    rocl_space_drop(a->run->space, &c->buffers[VALUES]);
-    return rocl_pipe_put(a->run->pipe, block, err);
-}
-
-static rocl_status know_indexes(const arrow *a, const rocl_columnar_file *f, const batch *b,
-                                rocl_error *err)
+/* Now that the indexes of a batch are known, compresses them, which tells their size. */
+static rocl_status compress_indexes(const arrow *a, const rocl_columnar_file *f, const batch *b,
+                                    rocl_error *err)
 {
     const arrow_file *p = f->own;
     rocl_buf scratch = {0};
     rocl_status st = ROCL_OK;
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         array *c = &b->columns[i];
+        const uint8_t *bytes;
+        rocl_block *block;
         if (c->type != ROCL_CELL_TEXT)
             continue;
         c->map = &p->own[i];
-        if (a->level && c->rows)
-            st = compress_indexes(a, c, &scratch, err);
+        if (!a->level || !c->rows)
+            continue;
+        st = rocl_space_load(a->run->space, &c->buffers[VALUES], &scratch, &bytes, err);
+        if (st != ROCL_OK || (st = rocl_pipe_get(a->run->pipe, &block, err)) != ROCL_OK)
+            break;
+        block->user = c;
+        rocl_buf_put(&block->in, bytes, c->buffers[VALUES].size);
+        rocl_space_drop(a->run->space, &c->buffers[VALUES]);
+        st = rocl_pipe_put(a->run->pipe, block, err);
     }
     rocl_buf_free(&scratch);
     return st;
@@ -810,7 +764,7 @@ static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_read
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
         st = take_map(others, &p->own[i], err);
     for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)
-        st = know_indexes(a, f, &p->batches[i], err);
+        st = compress_indexes(a, f, &p->batches[i], err);
     if (st == ROCL_OK)
         st = rocl_pipe_drain(a->run->pipe, err);
     for (size_t i = 0; i < p->told_batches && st == ROCL_OK; i++)

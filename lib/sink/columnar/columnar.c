@@ -166,7 +166,7 @@ static void empty_group(rocl_columnar_file *f)
     f->last = NULL;
 }
 
-/* Of captures that are joined it stands behind what there is of the last of them. */
+/* A group of captures that are joined comes after what there is of the last of them. */
 static rocl_status put_group(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_status st = f->out ? ROCL_OK : open_file(s, f, err);
@@ -217,22 +217,6 @@ static rocl_status note_rows(sink *s, rocl_columnar_file *f, note_kind kind, con
     return end_note(s, c, err);
 }
 
-/* All its groups are written. */
-static rocl_status note_groups(sink *s, const rocl_capture *c, rocl_error *err)
-{
-    rocl_status st = rocl_pipe_drain(s->run.pipe, err);
-    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
-        rocl_columnar_file *f = &s->files[i];
-        if (!f->rows)
-            continue;
-        begin_note(s, f, NOTE_GROUPS, f->rows);
-        s->format->put_groups(s->ctx, f, &s->made);
-        f->rows = 0;
-        st = end_note(s, c, err);
-    }
-    return st;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static rocl_status reserve_cells(sink *s, rocl_columnar_file *f, size_t rows, rocl_error *err)
@@ -262,7 +246,7 @@ static void free_cells(rocl_columnar_file *f)
     f->capacity = 0;
 }
 
-/* Behind the rows of the group there are n of a capture: as many as fit become its own. */
+/* After the rows of the group there are n of a capture: as many as fit become its own. */
 static rocl_status keep_rows(sink *s, rocl_columnar_file *f, const rocl_capture *c, size_t *n,
                              rocl_error *err)
 {
@@ -324,27 +308,21 @@ static rocl_status add_cells(sink *s, rocl_columnar_file *f, const rocl_capture 
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static rocl_sorter *get_sorter(sink *s, int relation)
-{
-    rocl_sorter *sorter = atomic_load_explicit(&s->sorters[relation], memory_order_acquire);
-    if (sorter)
-        return sorter;
-    pthread_mutex_lock(&s->lock);
-    sorter = atomic_load(&s->sorters[relation]);
-    if (!sorter) {
-        sorter = rocl_sorter_new(s->run.trace->space,
-                                 rocl_row_key_words(rocl_relations[relation].kinds));
-        atomic_store(&s->sorters[relation], sorter);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return sorter;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     sink *s = self;
     const size_t size = rocl_kind_size(b->kind);
-    rocl_sorter *sorter = get_sorter(s, s->of_kind[b->kind]);
+    const int relation = s->of_kind[b->kind];
+    rocl_sorter *sorter = atomic_load_explicit(&s->sorters[relation], memory_order_acquire);
+    if (!sorter) {
+        pthread_mutex_lock(&s->lock);
+        sorter = atomic_load(&s->sorters[relation]);
+        if (!sorter)
+            sorter = rocl_sorter_new(s->run.trace->space,
+                                     rocl_row_key_words(rocl_relations[relation].kinds));
+        atomic_store(&s->sorters[relation], sorter);
+        pthread_mutex_unlock(&s->lock);
+    }
     rocl_status st = sorter ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         uint64_t key[ROCL_ROW_KEYS];
@@ -450,7 +428,7 @@ static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_err
     return st;
 }
 
-/* The same groups as write_sorted() makes, where no text is so long that it ends one. */
+/* Makes the groups that write_sorted() makes, where no text is so long that it ends one. */
 static rocl_status write_sorted_together(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
                                          const rocl_capture *c, rocl_error *err)
 {
@@ -472,22 +450,6 @@ static rocl_status write_sorted_together(sink *s, rocl_columnar_file *f, rocl_so
     return st;
 }
 
-static bool can_fill_together(const sink *s, const rocl_columnar_file *f, const rocl_sorter *sorter)
-{
-    return rocl_columnar_workers(&s->run) > 1 && s->format->group_rows >= MANY_ROWS &&
-           !f->group_rows && !s->notes_rows && rocl_sorter_count(sorter) >= MANY_ROWS &&
-           rocl_strings_longest(s->run.strings) <= LONG_TEXT;
-}
-
-static rocl_status write_rows(sink *s, rocl_columnar_file *f, rocl_sorter *sorter,
-                              const rocl_batch *definitions, const rocl_capture *c, rocl_error *err)
-{
-    return !f->relation->kinds               ? add_rows(s, f, definitions, err)
-           : !sorter                         ? ROCL_OK
-           : can_fill_together(s, f, sorter) ? write_sorted_together(s, f, sorter, c, err)
-                                             : write_sorted(s, f, sorter, c, err);
-}
-
 /* What a capture has of a relation. Where groups are apart, its rest is written at once, if nothing
  * is joined with it. */
 static rocl_status write_relation(sink *s, size_t relation, const rocl_capture *c, rocl_error *err)
@@ -504,8 +466,14 @@ static rocl_status write_relation(sink *s, size_t relation, const rocl_capture *
     s->notes_rows = s->run.trace->joint && !apart && !many;
     if (many && f->group_rows) /* of captures before */
         st = put_group(s, f, err);
-    if (st == ROCL_OK)
-        st = write_rows(s, f, sorter, &definitions, c, err);
+    const bool together = sorter && rocl_columnar_workers(&s->run) > 1 &&
+                          s->format->group_rows >= MANY_ROWS && !f->group_rows && !s->notes_rows &&
+                          rows >= MANY_ROWS && rocl_strings_longest(s->run.strings) <= LONG_TEXT;
+    if (st == ROCL_OK && !f->relation->kinds)
+        st = add_rows(s, f, &definitions, err);
+    else if (st == ROCL_OK && sorter)
+        st = together ? write_sorted_together(s, f, sorter, c, err)
+                      : write_sorted(s, f, sorter, c, err);
     rocl_sorter_free(sorter);
     atomic_store(&s->sorters[relation], NULL);
     if (st == ROCL_OK && s->notes_rows)
@@ -535,9 +503,18 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
         if (!f->group_rows && f->capacity > FEW_ROWS)
             free_cells(f);
     }
-    if (st != ROCL_OK || !s->run.trace->joint)
-        return st;
-    return s->format->apart ? rocl_pipe_drain(s->run.pipe, err) : note_groups(s, c, err);
+    if (st == ROCL_OK && s->run.trace->joint)
+        st = rocl_pipe_drain(s->run.pipe, err);
+    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
+        rocl_columnar_file *f = &s->files[i];
+        if (!s->run.trace->joint || s->format->apart || !f->rows)
+            continue;
+        begin_note(s, f, NOTE_GROUPS, f->rows);
+        s->format->put_groups(s->ctx, f, &s->made);
+        f->rows = 0;
+        st = end_note(s, c, err);
+    }
+    return st;
 }
 
 /* ---- what rank 0 does with what it is told --------------------------------------------------- */
@@ -549,16 +526,6 @@ static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl
     if (r->bad || capture >= s->run.trace->capture_count)
         return rocl_team_bad_message(err);
     return add_note(s, rank, (uint32_t)capture, r->p, (size_t)(r->end - r->p), err);
-}
-
-static rocl_status ask_for_notes(sink *s, rocl_error *err)
-{
-    rocl_joint *parts = s->run.trace->joint;
-    uint8_t space[1];
-    rocl_buf b = ROCL_BUF_IN(space);
-    rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    const rocl_status st = rocl_joint_ask_all(parts, &b, err);
-    return st ? st : rocl_joint_hear(parts, hear_note, s, err);
 }
 
 static rocl_status answer_with_notes(sink *s, rocl_error *err)
@@ -589,20 +556,6 @@ static int compare_by_capture(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static rocl_status take_rows(sink *s, rocl_columnar_file *f, const rocl_capture *c, note_kind kind,
-                             uint64_t rows, rocl_team_reader *r, rocl_error *err)
-{
-    int64_t *cells = NULL;
-    rocl_status st = rows <= FEW_ROWS ? rocl_columnar_take_rows(r, f, s->run.trace->strings,
-                                                                (size_t)rows, &cells, err)
-                                      : rocl_team_bad_message(err);
-    if (st == ROCL_OK)
-        st = add_cells(s, f, c, cells, (size_t)rows, err);
-    free(cells);
-    return st == ROCL_OK && kind == NOTE_LAST && f->group_rows >= FEW_ROWS ? put_group(s, f, err)
-                                                                           : st;
-}
-
 static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_error *err)
 {
     const uint8_t *bytes;
@@ -616,8 +569,18 @@ static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_err
     if (r.bad || relation >= rocl_relation_count || !s->wanted[relation])
         return rocl_team_bad_message(err);
     rocl_columnar_file *f = &s->files[relation];
-    if (kind != NOTE_GROUPS)
-        return take_rows(s, f, c, (note_kind)kind, rows, &r, err);
+    if (kind != NOTE_GROUPS) {
+        int64_t *cells = NULL;
+        st = rows <= FEW_ROWS
+                 ? rocl_columnar_take_rows(&r, f, s->run.trace->strings, (size_t)rows, &cells, err)
+                 : rocl_team_bad_message(err);
+        if (st == ROCL_OK)
+            st = add_cells(s, f, c, cells, (size_t)rows, err);
+        free(cells);
+        if (st == ROCL_OK && kind == NOTE_LAST && f->group_rows >= FEW_ROWS)
+            st = put_group(s, f, err);
+        return st;
+    }
     if (f->group_rows)
         st = put_group(s, f, err);
     if (st == ROCL_OK && !f->out)
@@ -631,8 +594,13 @@ static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_err
 /* In the order of captures, as one process does it. */
 static rocl_status join_captures(sink *s, rocl_error *err)
 {
-    rocl_buf scratch = {0};
-    rocl_status st = ask_for_notes(s, err);
+    rocl_joint *joint = s->run.trace->joint;
+    uint8_t space[1];
+    rocl_buf question = ROCL_BUF_IN(space), scratch = {0};
+    rocl_buf_byte(&question, ROCL_TEAM_ASK);
+    rocl_status st = rocl_joint_ask_all(joint, &question, err);
+    if (st == ROCL_OK)
+        st = rocl_joint_hear(joint, hear_note, s, err);
     s->run.joins = true;
     if (st == ROCL_OK && s->note_count)
         qsort(s->notes, s->note_count, sizeof *s->notes, compare_by_capture);
@@ -653,7 +621,7 @@ static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
     return r->bad || !f || !f->own ? NULL : f;
 }
 
-/* Of a file: what rank 0 says of the others, and what it hears then. */
+/* For each file: what rank 0 says of the others, and what it hears then. */
 static rocl_status answer_with_groups(sink *s, rocl_error *err)
 {
     rocl_team_reader r;
@@ -708,7 +676,7 @@ static rocl_status tell_others(sink *s, unsigned rank, rocl_error *err)
     return st;
 }
 
-/* The same of rank 0's own. */
+/* Writes rank 0's own groups, as the other ranks write theirs. */
 static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *err)
 {
     rocl_buf others = {0}, written = {0};
@@ -727,34 +695,13 @@ static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *
     return st;
 }
 
-/* All ranks do so at once. */
-static rocl_status have_groups_written(sink *s, rocl_error *err)
-{
-    rocl_joint *parts = s->run.trace->joint;
-    rocl_status st = ROCL_OK;
-    rocl_joint_listen(parts, hear_written, s);
-    for (unsigned r = 1; r < rocl_joint_size(parts) && st == ROCL_OK; r++)
-        if (rocl_joint_reads(parts, r))
-            st = tell_others(s, r, err);
-    for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
-        if (s->files[i].own)
-            st = write_own_groups(s, &s->files[i], err);
-    return st ? st : rocl_joint_hear(parts, hear_written, s, err);
-}
-
-static rocl_status answer_rank_0(sink *s, rocl_error *err)
-{
-    const rocl_status st = answer_with_notes(s, err);
-    return st == ROCL_OK && s->format->put_others ? answer_with_groups(s, err) : st;
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* Rests of groups, and ends of files. */
 static rocl_status end_files(sink *s, rocl_error *err)
 {
     const rocl_export_options *o = s->run.options;
-    rocl_joint *parts = s->run.trace->joint;
+    rocl_joint *joint = s->run.trace->joint;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++) {
         rocl_columnar_file *f = &s->files[i];
@@ -764,10 +711,19 @@ static rocl_status end_files(sink *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_pipe_drain(s->run.pipe, err);
-    if (st == ROCL_OK && parts && s->format->put_others)
-        st = have_groups_written(s, err);
-    if (st == ROCL_OK && parts)
-        rocl_joint_write_after_all(parts);
+    if (st == ROCL_OK && joint && s->format->put_others) { /* all ranks write theirs at once */
+        rocl_joint_listen(joint, hear_written, s);
+        for (unsigned r = 1; r < rocl_joint_size(joint) && st == ROCL_OK; r++)
+            if (rocl_joint_reads(joint, r))
+                st = tell_others(s, r, err);
+        for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
+            if (s->files[i].own)
+                st = write_own_groups(s, &s->files[i], err);
+        if (st == ROCL_OK)
+            st = rocl_joint_hear(joint, hear_written, s, err);
+    }
+    if (st == ROCL_OK && joint)
+        rocl_joint_write_after_all(joint);
     for (size_t i = 0; i < rocl_relation_count && st == ROCL_OK; i++)
         if (s->files[i].own)
             st = s->format->end_file(s->ctx, &s->files[i], err);
@@ -778,16 +734,19 @@ static rocl_status end_files(sink *s, rocl_error *err)
 static rocl_status finish_files(sink *s, rocl_error *err)
 {
     const rocl_export_options *o = s->run.options;
-    rocl_joint *parts = s->run.trace->joint;
+    rocl_joint *joint = s->run.trace->joint;
     rocl_out *outs[RELATIONS];
     size_t count = 0;
     uint64_t rows = 0;
     rocl_joint_sums sums = {.own = &rows, .own_count = 1};
     rocl_status st = ROCL_OK;
-    if (parts && !s->format->apart)
-        st = rocl_joint_leads(parts) ? join_captures(s, err) : answer_rank_0(s, err);
-    if (st == ROCL_OK && (!parts || s->format->apart || rocl_joint_leads(parts)))
+    const bool leads = !joint || s->format->apart || rocl_joint_leads(joint);
+    if (joint && !s->format->apart)
+        st = leads ? join_captures(s, err) : answer_with_notes(s, err);
+    if (st == ROCL_OK && leads)
         st = end_files(s, err);
+    else if (st == ROCL_OK && s->format->put_others)
+        st = answer_with_groups(s, err);
     /* An empty stream is one all the same. */
     if (st == ROCL_OK && o->path && s->format->joined) {
         rocl_out *out = NULL;
@@ -800,12 +759,10 @@ static rocl_status finish_files(sink *s, rocl_error *err)
     for (size_t i = 0; i < rocl_relation_count; i++) {
         rocl_out *out = s->files[i].out;
         s->files[i].out = NULL;
-        if (!out || (count && outs[count - 1] == out))
-            continue;
-        outs[count++] = out;
-    }
-    for (size_t i = 0; i < rocl_relation_count; i++)
         rows += s->files[i].rows;
+        if (out && (!count || outs[count - 1] != out))
+            outs[count++] = out;
+    }
     st = rocl_joint_commit(s->run.trace, outs, count, &sums, err);
     if (s->written)
         *s->written = (rocl_written){.files = sums.files, .bytes = sums.bytes, .rows = rows};
@@ -927,46 +884,4 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
     free(f.columns);
     free(f.cells);
     return st;
-}
-
-/* ---- what formats share ---------------------------------------------------------------------- */
-
-/* A group is some 20 MiB: memory changes hands. */
-void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to)
-{
-    const size_t used = f->group_rows * sizeof **f->cells, all = f->capacity * sizeof **f->cells;
-    if (!f->capacity || !rocl_buf_reserve(to, all)) {
-        rocl_buf_put(to, f->cells[column], used);
-        return;
-    }
-    uint8_t *const cells = (uint8_t *)f->cells[column];
-    f->cells[column] = (int64_t *)(void *)to->data;
-    *to = (rocl_buf){.data = cells, .len = used, .cap = all};
-}
-
-const char *rocl_columnar_text(const rocl_strings *strings, uint32_t text, size_t *len,
-                               rocl_buf *scratch)
-{
-    const char *s = rocl_strings_get(strings, text, len);
-    if (rocl_utf8_valid(s, *len))
-        return s;
-    scratch->len = 0;
-    rocl_utf8_put(scratch, s, *len);
-    *len = scratch->len;
-    return (const char *)scratch->data;
-}
-
-bool rocl_columnar_metadata(unsigned i, const char **key, const char **value)
-{
-    static const char *const pairs[][2] = {
-        {"rocline.version", ROCLINE_VERSION},
-        {"rocline.time_unit", "ns"},
-        {"rocline.clock", "of the traced node"},
-        {"rocline.order", "start within each process (guid)"},
-    };
-    if (i >= sizeof pairs / sizeof *pairs)
-        return false;
-    *key = pairs[i][0];
-    *value = pairs[i][1];
-    return true;
 }

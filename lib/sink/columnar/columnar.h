@@ -58,7 +58,7 @@ typedef struct rocl_columnar_format {
                    team write theirs */
     /* What goes through the pipe: blocks that put_group makes. `ctx` is that of `open`. */
     rocl_pipe_ops pipe;
-    /* Of the run; *ctx is passed to all others, and freed by `close` (also when open fails). */
+    /* Begins the run; *ctx is passed to all others, and freed by `close` (also when open fails). */
     rocl_status (*open)(void **ctx, rocl_columnar_run *run, rocl_error *err);
     void (*close)(void *ctx);
     rocl_status (*begin_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
@@ -96,9 +96,9 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
 
 /* ---- what formats share ---- */
 
-/* Appends the cells of a column of the group to an empty buffer, which has failed when memory is
- * out. The column has others then, of no meaning. */
-void rocl_columnar_take_cells(rocl_columnar_file *f, unsigned column, rocl_buf *to);
+/* Hands the cells of a column to the pipe: a block with this `user`. */
+rocl_status rocl_columnar_put_column(const rocl_columnar_run *run, rocl_columnar_file *f,
+                                     unsigned column, void *user, rocl_error *err);
 
 /* How many workers encode: each holds up to 6 MiB of cells, six times what one that reads may. */
 static inline unsigned rocl_columnar_workers(const rocl_columnar_run *run)
@@ -139,7 +139,7 @@ void rocl_dictionary_free(rocl_dictionary *d);
 
 /* The rows of the group. */
 void rocl_columnar_put_rows(rocl_buf *to, const rocl_columnar_file *f, const rocl_strings *strings);
-/* The same n rows as cells, column after column; their texts become those of `strings`. Free
+/* Reads n such rows as cells, column after column; their texts become those of `strings`. Free
  * *cells, also after a failure. */
 rocl_status rocl_columnar_take_rows(rocl_team_reader *from, const rocl_columnar_file *f,
                                     rocl_strings *strings, size_t n, int64_t **cells,

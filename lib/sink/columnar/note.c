@@ -56,11 +56,8 @@ static rocl_status take_texts(rocl_team_reader *from, int64_t *cells, size_t n,
     uint32_t *texts = malloc((count + 1) * sizeof *texts);
     if (!texts)
         return rocl_fail_memory(err);
-    for (uint64_t i = 0; i < count && !from->bad; i++) {
-        const uint64_t len = rocl_team_number(from);
-        const uint8_t *text = rocl_team_bytes(from, len);
-        texts[i] = text ? rocl_strings_put(strings, (const char *)text, len) : ROCL_NONE;
-    }
+    for (uint64_t i = 0; i < count && !from->bad; i++)
+        texts[i] = rocl_team_intern_text(strings, from);
     take_cells(from, cells, n);
     for (size_t i = 0; i < n && !from->bad; i++) {
         from->bad = cells[i] < -1 || cells[i] >= (int64_t)count;

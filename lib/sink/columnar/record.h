@@ -3,10 +3,11 @@
 #ifndef ROCL_SINK_COLUMNAR_RECORD_H
 #define ROCL_SINK_COLUMNAR_RECORD_H
 
+#include "model/fields.h"
 #include "model/trace.h"
 
 /* The key: start, then the longer first, then row and kind; of counters also which one. */
-enum { ROCL_ROW_KEYS = 4, ROCL_ROW_MAX = 40 * ROCL_VARINT_MAX };
+enum { ROCL_ROW_KEYS = 4, ROCL_ROW_MAX = ROCL_VARINT_MAX + ROCL_FIELDS_MAX };
 
 unsigned rocl_row_key_words(uint32_t kinds);
 /* Fills the key and writes the record (ROCL_ROW_MAX bytes at most); returns its end. */

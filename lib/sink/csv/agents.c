@@ -173,15 +173,6 @@ static rocl_view top_key(const agent_column *c, char *to)
     return (rocl_view){to, n};
 }
 
-/* Of several members of one name the first counts. */
-static void take_members(rocl_json *r, const agent_keys *k, agent_values *to)
-{
-    rocl_json_token v;
-    for (int i; (i = rocl_json_member(r, k->key, k->count, &v)) >= 0;)
-        if (to->column[k->column[i]].kind == ROCL_JSON_NOTHING)
-            to->column[k->column[i]] = v;
-}
-
 static void take_capability(rocl_json *r, agent_values *to)
 {
     enum { BITS = sizeof capability_bits / sizeof *capability_bits };
@@ -213,7 +204,10 @@ static void take_object(rocl_json *r, size_t first, rocl_view name, rocl_csv_sty
             path[name.n] == '.')
             add_key(&keys, (rocl_view){path + name.n + 1, strlen(path + name.n + 1)}, i);
     }
-    take_members(r, &keys, to);
+    rocl_json_token v;
+    for (int i; (i = rocl_json_member(r, keys.key, keys.count, &v)) >= 0;) /* the first counts */
+        if (to->column[keys.column[i]].kind == ROCL_JSON_NOTHING)
+            to->column[keys.column[i]] = v;
 }
 
 /* Takes nothing of JSON that does not parse, which the source has counted. */
@@ -287,7 +281,7 @@ static void put_number(rocl_buf *to, const rocl_json_token *v, const rocl_agent 
         rocl_buf_str(to, style == ROCL_CSV_ROCPD_1_1 ? "\"\"" : "0");
 }
 
-static void put_text(rocl_buf *to, const rocl_json_token *v)
+static void put_json_text(rocl_buf *to, const rocl_json_token *v)
 {
     rocl_buf text = {0};
     if (!v->escaped) {
@@ -301,6 +295,13 @@ static void put_text(rocl_buf *to, const rocl_json_token *v)
 
 /* ---- rows ---- */
 
+static void put_text(rocl_buf *to, const rocl_trace *t, uint32_t text)
+{
+    size_t n;
+    const char *s = rocl_strings_get(t->strings, text, &n);
+    rocl_csv_put_quoted(to, s, n);
+}
+
 void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
@@ -311,43 +312,32 @@ void rocl_csv_agent_header(rocl_buf *to, rocl_csv_style style)
     }
 }
 
-static void put_property(rocl_buf *to, size_t column, const agent_values *values,
-                         const rocl_capture *capture, const rocl_agent *a, uint32_t guid,
-                         rocl_csv_style style)
+rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *capture, const rocl_agent *a,
+                               uint32_t guid, const char *properties, rocl_csv_style style,
+                               rocl_error *err)
 {
-    const agent_column *c = &columns[column];
-    const rocl_json_token *v = &values->column[column];
     const uint32_t own[] = {[OWN_NAME] = a->name,
                             [OWN_VENDOR] = a->vendor,
                             [OWN_PRODUCT] = a->product,
                             [OWN_MODEL] = a->model};
-    if (c->op == A_CAPABILITY && v->kind != ROCL_JSON_NUMBER) {
-        put_float(to, values->capability);
-    } else if (c->op == A_CAPABILITY || c->op == A_NUMBER) {
-        put_number(to, v, a, c->own, style);
-    } else if (c->op == A_TEXT && v->kind == ROCL_JSON_STRING) {
-        put_text(to, v);
-    } else {
-        size_t n;
-        const char *s = rocl_strings_get(capture->trace->strings,
-                                         c->op == A_GUID   ? guid
-                                         : c->op == A_TYPE ? a->type_name
-                                                           : own[c->own],
-                                         &n);
-        rocl_csv_put_quoted(to, s, n);
-    }
-}
-
-rocl_status rocl_csv_agent_row(rocl_buf *to, const rocl_capture *c, const rocl_agent *a,
-                               uint32_t guid, const char *properties, rocl_csv_style style,
-                               rocl_error *err)
-{
     agent_values values;
     take_properties(&values, properties, style);
     for (size_t i = 0; i < COLUMNS; i++) {
-        if (!(columns[i].styles >> style & 1))
+        const agent_column *c = &columns[i];
+        const rocl_json_token *v = &values.column[i];
+        if (!(c->styles >> style & 1))
             continue;
-        put_property(to, i, &values, c, a, guid, style);
+        if (c->op == A_CAPABILITY && v->kind != ROCL_JSON_NUMBER)
+            put_float(to, values.capability);
+        else if (c->op == A_CAPABILITY || c->op == A_NUMBER)
+            put_number(to, v, a, c->own, style);
+        else if (c->op == A_TEXT && v->kind == ROCL_JSON_STRING)
+            put_json_text(to, v);
+        else
+            put_text(to, capture->trace,
+                     c->op == A_GUID   ? guid
+                     : c->op == A_TYPE ? a->type_name
+                                       : own[c->own]);
         rocl_buf_byte(to, i + 1 < COLUMNS ? ',' : '\n');
     }
     return to->failed ? rocl_fail_memory(err) : ROCL_OK;
@@ -361,13 +351,6 @@ void rocl_csv_process_header(rocl_buf *to)
                      "\"Node_Id\",\"Uuid\"\n");
 }
 
-static void put_text_cell(rocl_buf *to, const rocl_trace *t, uint32_t text)
-{
-    size_t n;
-    const char *s = rocl_strings_get(t->strings, text, &n);
-    rocl_csv_put_quoted(to, s, n);
-}
-
 /* A row for a GPU; NULL: for none. */
 static void put_process_row(rocl_buf *to, const rocl_capture *c, uint32_t process,
                             const rocl_agent *a)
@@ -379,16 +362,16 @@ static void put_process_row(rocl_buf *to, const rocl_capture *c, uint32_t proces
     if (p->rank >= 0)
         rocl_buf_i64(to, p->rank);
     rocl_buf_byte(to, ',');
-    put_text_cell(to, c->trace, m ? m->hostname : 0);
+    put_text(to, c->trace, m ? m->hostname : 0);
     rocl_buf_byte(to, ',');
-    put_text_cell(to, c->trace, m ? m->machine_id : 0);
+    put_text(to, c->trace, m ? m->machine_id : 0);
     rocl_buf_byte(to, ',');
-    put_text_cell(to, c->trace, a ? a->type_name : 0);
+    put_text(to, c->trace, a ? a->type_name : 0);
     rocl_buf_byte(to, ',');
     if (a)
         rocl_buf_i64(to, a->absolute_index);
     rocl_buf_byte(to, ',');
-    put_text_cell(to, c->trace, a ? a->uuid : 0);
+    put_text(to, c->trace, a ? a->uuid : 0);
     rocl_buf_byte(to, '\n');
 }
 

@@ -109,18 +109,6 @@ static rocl_csv_file_id file_of_region(const rocl_csv_run *r, rocl_csv_worker *w
     return known->file;
 }
 
-static rocl_sorter *make_sorter(rocl_csv_run *r, size_t index, rocl_kind kind)
-{
-    pthread_mutex_lock(&r->lock);
-    rocl_sorter *s = atomic_load(&r->sorters[index]);
-    if (!s) {
-        s = rocl_sorter_new(r->trace->space, rocl_csv_key_words(kind));
-        atomic_store(&r->sorters[index], s);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return s;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_csv_run *r = self;
@@ -139,7 +127,14 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
             continue;
         size_t index = file * r->slots + (e->process < r->slots ? e->process : 0);
         rocl_sorter *s = atomic_load_explicit(&r->sorters[index], memory_order_acquire);
-        if (!s && !(s = make_sorter(r, index, b->kind)))
+        if (!s) {
+            pthread_mutex_lock(&r->lock);
+            s = atomic_load(&r->sorters[index]);
+            s = s ? s : rocl_sorter_new(r->trace->space, rocl_csv_key_words(b->kind));
+            atomic_store(&r->sorters[index], s);
+            pthread_mutex_unlock(&r->lock);
+        }
+        if (!s)
             return rocl_fail_memory(err);
         uint64_t key[ROCL_SORT_KEYS_MAX];
         uint8_t record[CSV_RECORD_MAX];
@@ -289,38 +284,22 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
     return st;
 }
 
-/* A block for one agent or process. */
-static rocl_status feed_number(feed *f, uint32_t number, rocl_error *err)
-{
-    rocl_status st = get_block(f, err);
-    if (st)
-        return st;
-    rocl_buf_put(&f->block->in, &number, sizeof number);
-    return put_block(f, err);
-}
-
-/* One agent a block: their JSON is what takes time. */
-static rocl_status feed_agents(feed *f, rocl_error *err)
+/* A block for each agent, as their JSON is what takes time, or process. */
+static rocl_status feed_definitions(feed *f, rocl_csv_file_id file, rocl_error *err)
 {
     rocl_csv_run *r = f->run;
     const rocl_capture *c = r->capture;
+    const bool agents = file == CSV_FILE_AGENT;
+    const uint32_t count = agents ? c->agent_count : c->process_count;
     rocl_status st = ROCL_OK;
-    for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
-        st = rocl_csv_outs_get(&r->outs, CSV_FILE_AGENT, c, c->agents[i].process, &f->out, err);
+    for (uint32_t i = 0; i < count && st == ROCL_OK; i++) {
+        st = rocl_csv_outs_get(&r->outs, file, c, agents ? c->agents[i].process : i, &f->out, err);
         if (st == ROCL_OK)
-            st = feed_number(f, i, err);
-    }
-    return st;
-}
-
-static rocl_status feed_processes(feed *f, rocl_error *err)
-{
-    const rocl_capture *c = f->run->capture;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 0; i < c->process_count && st == ROCL_OK; i++) {
-        st = rocl_csv_outs_get(&f->run->outs, CSV_FILE_PROCESS, c, i, &f->out, err);
-        if (st == ROCL_OK)
-            st = feed_number(f, i, err);
+            st = get_block(f, err);
+        if (st != ROCL_OK)
+            break;
+        rocl_buf_put(&f->block->in, &i, sizeof i);
+        st = put_block(f, err);
     }
     return st;
 }
@@ -343,9 +322,9 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     rocl_progress_phase(r->trace, "writing", rows);
     rocl_status st = rocl_pipe_new(&f.pipe, rows < FEW_ROWS ? 1 : r->jobs, &pipe_ops, r, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_AGENT & 1))
-        st = feed_agents(&f, err);
+        st = feed_definitions(&f, CSV_FILE_AGENT, err);
     if (st == ROCL_OK && (r->files >> CSV_FILE_PROCESS & 1))
-        st = feed_processes(&f, err);
+        st = feed_definitions(&f, CSV_FILE_PROCESS, err);
     for (uint32_t slot = 0; slot < r->slots && st == ROCL_OK; slot++)
         st = feed_slot(&f, slot, err);
     if (st)
@@ -386,21 +365,6 @@ static rocl_status open_run(rocl_csv_run *r, rocl_error *err)
                : ROCL_OK;
 }
 
-static void close_run(rocl_csv_run *r)
-{
-    free_sorters(r);
-    rocl_csv_outs_discard(&r->outs);
-    for (unsigned i = 0; r->workers && i < r->jobs; i++) {
-        if (!r->workers[i])
-            continue;
-        rocl_text_cache_free(&r->workers[i]->formatter.quotes);
-        rocl_buf_free(&r->workers[i]->text);
-        free(r->workers[i]);
-    }
-    free(r->workers);
-    pthread_mutex_destroy(&r->lock);
-}
-
 rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
                            rocl_error *err)
 {
@@ -437,6 +401,16 @@ rocl_status rocl_write_csv(rocl_trace *t, const rocl_csv_options *o, rocl_writte
                     t->named_count);
     if (report)
         *report = written;
-    close_run(&r);
+    free_sorters(&r);
+    rocl_csv_outs_discard(&r.outs);
+    for (unsigned i = 0; r.workers && i < r.jobs; i++) {
+        if (!r.workers[i])
+            continue;
+        rocl_text_cache_free(&r.workers[i]->formatter.quotes);
+        rocl_buf_free(&r.workers[i]->text);
+        free(r.workers[i]);
+    }
+    free(r.workers);
+    pthread_mutex_destroy(&r.lock);
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "base/strings.h"
+#include "model/fields.h"
 #include "model/trace.h"
 
 /* ---- styles and files (style.c) ---- */
@@ -192,14 +193,6 @@ typedef struct rocl_csv_order {
 unsigned rocl_csv_key_words(rocl_kind kind);
 void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
                        const rocl_csv_order *order);
-static inline int64_t rocl_csv_key_start(uint64_t word)
-{
-    return (int64_t)(word ^ (uint64_t)1 << 63);
-}
-static inline int64_t rocl_csv_key_end(uint64_t word)
-{
-    return (int64_t)(~word ^ (uint64_t)1 << 63);
-}
 /* Writes the record of an event (CSV_RECORD_MAX bytes at most); returns its end. `functions`:
  * regions are named by their function, not by their message. */
 uint8_t *rocl_csv_encode(uint8_t *to, const rocl_batch *b, const rocl_event *e, bool functions);
@@ -232,12 +225,12 @@ enum { CSV_WORDS = 256 };
 /* The number of a definition as text, empty where it is unknown: rows name few definitions, again
  * and again. */
 typedef struct rocl_csv_number {
-    uint32_t after; /* index + 1; 0: ROCL_NONE */
+    uint32_t index_plus1; /* 0: ROCL_NONE */
     uint32_t len;
     char bytes[ROCL_NUM_MAX];
 } rocl_csv_number;
 
-/* Of each kind of definition, direct-mapped by index. */
+/* For each kind of definition, direct-mapped by index. */
 enum { CSV_NUMBERS = 16, CSV_NUMBER_OPS = CSV_SGPR - CSV_PROCESS + 1 };
 
 /* The state of a worker that formats. */

@@ -13,11 +13,6 @@ unsigned rocl_csv_key_words(rocl_kind kind)
     return kind == ROCL_COUNTER ? 4 : 3;
 }
 
-static uint64_t order_ascending(int64_t t)
-{
-    return (uint64_t)t ^ (uint64_t)1 << 63;
-}
-
 /* ORDER BY start ASC, end DESC; then regions before samples as in AMD's UNION ALL, then row ids.
  * AMD's counters come grouped by dispatch, counter name and agent. */
 void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
@@ -25,8 +20,8 @@ void rocl_csv_make_key(uint64_t *key, const rocl_batch *b, const rocl_event *e,
 {
     const rocl_counter_value *v;
     uint64_t rank;
-    key[0] = order_ascending(e->start);
-    key[1] = ~order_ascending(e->end);
+    key[0] = rocl_flip_sign(e->start);
+    key[1] = ~rocl_flip_sign(e->end);
     switch (b->kind) {
     case ROCL_REGION:
     case ROCL_MARKER:
@@ -82,35 +77,16 @@ uint32_t *rocl_csv_rank_counters(const rocl_trace *t, const rocl_capture *c)
 
 /* ---- records ---- */
 
-static uint8_t *put_REF(uint8_t *p, uint32_t index)
-{
-    return rocl_varint_put(p, (uint32_t)(index + 1));
-}
-
-static uint8_t *put_U64(uint8_t *p, uint64_t v)
-{
-    return rocl_varint_put(p, v);
-}
-
-static uint8_t *put_I64(uint8_t *p, int64_t v)
-{
-    return rocl_varint_put(p, rocl_zigzag(v));
-}
-
-/* Round values have zeros in their low bytes: turned around they are short. */
-static uint8_t *put_REAL(uint8_t *p, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return rocl_varint_put(p, __builtin_bswap64(bits));
-}
-
 static uint64_t multiply_sizes(const uint32_t v[3])
 {
     return (uint64_t)v[0] * v[1] * v[2];
 }
 
-#define PUT(field, form, value) p = put_##form(p, value);
+#define PUT(field, form, value) p = PUT_##form(value);
+#define PUT_REF(index)          rocl_put_index(p, index)
+#define PUT_U64(v)              rocl_varint_put(p, v)
+#define PUT_I64(v)              rocl_varint_put(p, rocl_zigzag(v))
+#define PUT_REAL(v)             rocl_varint_put(p, rocl_turn_real(v))
 
 uint8_t *rocl_csv_encode(uint8_t *p, const rocl_batch *b, const rocl_event *e, bool functions)
 {

@@ -126,22 +126,17 @@ rocl_status rocl_csv_outs_get(rocl_csv_outs *outs, rocl_csv_file_id file, const 
     return st ? st : write_header(outs, *out, err);
 }
 
-/* Of the files that may be open, each takes two, the file and its folder. */
-static size_t limit_of_open_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 64;
-    return limit.rlim_cur < 4096 ? (size_t)limit.rlim_cur / 4 : 1024;
-}
-
 rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err)
 {
+    struct rlimit limit;
+    size_t most = 64; /* of the files that may be open: each takes two, the file and its folder */
     rocl_status st = ROCL_OK;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        most = limit.rlim_cur < 4096 ? (size_t)limit.rlim_cur / 4 : 1024;
     for (; outs->rested < outs->count && st == ROCL_OK; outs->rested++) {
         const rocl_csv_out *o = outs->all[outs->rested];
         if (o->process)
-            st = rocl_out_seal(o->out, outs->rested >= limit_of_open_files(), err);
+            st = rocl_out_seal(o->out, outs->rested >= most, err);
     }
     return st;
 }

@@ -32,15 +32,6 @@ static char *reserve_text(rocl_buf *out, char *p, size_t n)
     return rocl_buf_grow(out, n + ROW_RESERVE) ? (char *)out->data + used : NULL;
 }
 
-static void make_word(rocl_csv_word *w, uint32_t text, const char *p, size_t n)
-{
-    if (n > sizeof w->bytes)
-        return;
-    w->text = text + 1;
-    w->len = (uint32_t)n;
-    memcpy(w->bytes, p, n);
-}
-
 /* Without memory the row is cut short: out->failed tells. */
 static char *put_long_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
 {
@@ -73,8 +64,12 @@ static inline char *put_quoted(rocl_csv_formatter *f, char *p, uint32_t text)
     size_t before = (size_t)(p - (char *)f->out->data);
     p = put_long_quoted(f, p, text);
     const char *begin = (const char *)f->out->data + before;
-    if (!f->out->failed)
-        make_word(w, text, begin, (size_t)(p - begin));
+    const size_t n = (size_t)(p - begin);
+    if (!f->out->failed && n <= sizeof w->bytes) {
+        w->text = text + 1;
+        w->len = (uint32_t)n;
+        memcpy(w->bytes, begin, n);
+    }
     return p;
 }
 
@@ -163,8 +158,8 @@ static char *format_number(char *p, const rocl_capture *c, rocl_csv_op op, uint3
 static inline char *put_number(rocl_csv_formatter *f, rocl_csv_op op, uint32_t i, char *p)
 {
     rocl_csv_number *n = &f->numbers[op - CSV_PROCESS][i % CSV_NUMBERS];
-    if (n->after != i + 1) {
-        n->after = i + 1;
+    if (n->index_plus1 != i + 1) {
+        n->index_plus1 = i + 1;
         n->len = (uint32_t)(format_number(n->bytes, f->capture, op, i) - n->bytes);
     }
     memcpy(p, n->bytes, sizeof n->bytes);
@@ -188,11 +183,8 @@ static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
     return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
 }
 
-static char *put_value(rocl_csv_style style, char *p, uint64_t encoded)
+static char *put_value(rocl_csv_style style, char *p, double v)
 {
-    double v;
-    encoded = __builtin_bswap64(encoded);
-    memcpy(&v, &encoded, sizeof v);
     switch (style) {
     case ROCL_CSV_ROCPD_1_1:
         return put_python(p, v);
@@ -230,7 +222,7 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
         *p++ = '"';
         return p;
     case CSV_VALUE:
-        return put_value(f->style, p, x);
+        return put_value(f->style, p, rocl_unturn_real(x));
     case CSV_UNIT:
         return rocl_unzigzag(x) < 0 ? p : rocl_put_i64(p, rocl_unzigzag(x));
     case CSV_START:
@@ -259,8 +251,8 @@ static bool read_record(const uint8_t **in, const uint8_t *end, unsigned fields,
         return false;
     memcpy(times, *in, CSV_TIMES);
     *in += CSV_TIMES;
-    v[CSV_F_START] = (uint64_t)rocl_csv_key_start(times[0]);
-    v[CSV_F_END] = (uint64_t)rocl_csv_key_end(times[1]);
+    v[CSV_F_START] = (uint64_t)rocl_unflip_sign(times[0]);
+    v[CSV_F_END] = (uint64_t)rocl_unflip_sign(~times[1]);
     for (unsigned i = CSV_F_NAME; i < fields; i++) {
         if (*in < end && **in < 0x80)
             v[i] = *(*in)++;

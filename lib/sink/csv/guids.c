@@ -9,21 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "GUID-ID": ids are unique in their file. */
-static uint32_t make_guid(const rocl_trace *t, const rocl_capture *c, const rocl_process *p)
-{
-    uint32_t guid = ROCL_NONE;
-    char *text;
-    int n = asprintf(&text, "%s-%" PRId64, rocl_str(t, c->guid), p->id);
-    if (n < 0)
-        return ROCL_NONE;
-    guid = rocl_strings_put(t->strings, text, (size_t)n);
-    free(text);
-    return guid;
-}
-
 /* A single process has that of the capture; of several each has the one from before merging, unless
- * others share it. */
+ * others share it: then "GUID-ID", as ids are unique in their file. */
 uint32_t *rocl_csv_make_guids(const rocl_trace *t, const rocl_capture *c)
 {
     const uint32_t count = c->process_count;
@@ -36,9 +23,16 @@ uint32_t *rocl_csv_make_guids(const rocl_trace *t, const rocl_capture *c)
     }
     for (uint32_t i = 0; i < count && ok; i++) {
         const uint32_t own = c->processes[i].guid;
-        guids[i] = count == 1                                  ? c->guid
-                   : own && rocl_map_get(&owners, own, 0) == 1 ? own
-                                                               : make_guid(t, c, &c->processes[i]);
+        char *text = NULL;
+        int n;
+        guids[i] = ROCL_NONE;
+        if (count == 1)
+            guids[i] = c->guid;
+        else if (own && rocl_map_get(&owners, own, 0) == 1)
+            guids[i] = own;
+        else if ((n = asprintf(&text, "%s-%" PRId64, rocl_str(t, c->guid), c->processes[i].id)) > 0)
+            guids[i] = rocl_strings_put(t->strings, text, (size_t)n);
+        free(text);
         ok = guids[i] != ROCL_NONE;
     }
     if (ok)

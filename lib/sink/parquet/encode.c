@@ -67,14 +67,14 @@ void rocl_parquet_put_runs(rocl_buf *to, const uint32_t *values, size_t n, unsig
 
 /* ---- differences ----------------------------------------------------------------------------- */
 
-enum { BLOCK = 128, PARTS = 4, PART = BLOCK / PARTS };
+enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
 
-/* PART values of up to 64 bits. */
-static uint8_t *pack_part(uint8_t *p, const uint64_t *values, unsigned width)
+/* MINIBLOCK values of up to 64 bits. */
+static uint8_t *pack_miniblock(uint8_t *p, const uint64_t *values, unsigned width)
 {
     rocl_u128 bits = 0;
     unsigned have = 0;
-    for (unsigned i = 0; i < PART; i++) {
+    for (unsigned i = 0; i < MINIBLOCK; i++) {
         bits |= (rocl_u128)values[i] << have;
         have += width;
         if (have >= 64) {
@@ -93,7 +93,7 @@ static uint8_t *pack_part(uint8_t *p, const uint64_t *values, unsigned width)
 void rocl_parquet_put_deltas(rocl_buf *to, const int64_t *values, size_t n)
 {
     rocl_buf_varint(to, BLOCK);
-    rocl_buf_varint(to, PARTS);
+    rocl_buf_varint(to, MINIBLOCKS);
     rocl_buf_varint(to, n);
     rocl_buf_varint(to, rocl_zigzag(n ? values[0] : 0));
     for (size_t i = 1; i < n; i += BLOCK) {
@@ -108,16 +108,16 @@ void rocl_parquet_put_deltas(rocl_buf *to, const int64_t *values, size_t n)
         for (size_t k = 0; k < count; k++)
             deltas[k] -= (uint64_t)least;
         rocl_buf_varint(to, rocl_zigzag(least));
-        if (!rocl_buf_reserve(to, PARTS + BLOCK * sizeof *deltas))
+        if (!rocl_buf_reserve(to, MINIBLOCKS + BLOCK * sizeof *deltas))
             return;
-        uint8_t *widths = to->data + to->len, *p = widths + PARTS;
-        for (unsigned part = 0; part < PARTS; part++) {
+        uint8_t *widths = to->data + to->len, *p = widths + MINIBLOCKS;
+        for (unsigned m = 0; m < MINIBLOCKS; m++) {
             uint64_t all = 0;
-            for (unsigned k = 0; k < PART; k++)
-                all |= deltas[part * PART + k];
-            widths[part] = (uint8_t)(all ? 64 - __builtin_clzll(all) : 0);
-            if (part * PART < count)
-                p = pack_part(p, deltas + (size_t)part * PART, widths[part]);
+            for (unsigned k = 0; k < MINIBLOCK; k++)
+                all |= deltas[m * MINIBLOCK + k];
+            widths[m] = (uint8_t)(all ? 64 - __builtin_clzll(all) : 0);
+            if (m * MINIBLOCK < count)
+                p = pack_miniblock(p, deltas + (size_t)m * MINIBLOCK, widths[m]);
         }
         to->len = (size_t)(p - to->data);
     }

@@ -8,10 +8,10 @@
  * without a length in front, as levels and indexes of dictionaries are. */
 void rocl_parquet_put_runs(rocl_buf *to, const uint32_t *values, size_t n, unsigned width);
 
-/* The same of n times one value, at least eight times. */
+/* A run of one value: n times, at least eight. */
 void rocl_parquet_put_run(rocl_buf *to, uint32_t value, size_t n, unsigned width);
 
-/* DELTA_BINARY_PACKED: blocks of 128 differences, in four parts of a width each. */
+/* DELTA_BINARY_PACKED: blocks of 128 differences, in four miniblocks of a width each. */
 void rocl_parquet_put_deltas(rocl_buf *to, const int64_t *values, size_t n);
 
 /* Bits that indexes below `count` take. */

@@ -388,18 +388,6 @@ static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     return rocl_joint_head(q->run->trace, f->out, MAGIC, MAGIC_SIZE, err);
 }
 
-static bool is_sorted(const rocl_columnar_file *f)
-{
-    const int64_t *start = NULL;
-    for (unsigned i = 0; i < f->column_count && !start; i++)
-        if (f->relation->kinds && !strcmp(f->columns[i]->name, "start"))
-            start = f->cells[i];
-    for (size_t i = 1; start && i < f->group_rows; i++)
-        if (start[i] < start[i - 1] || start[i - 1] == ROCL_CELL_NULL)
-            return false;
-    return start != NULL;
-}
-
 /* Empty; NULL: memory is out. */
 static group *add_group(rocl_columnar_file *f, size_t rows, bool sorted)
 {
@@ -422,17 +410,17 @@ static group *add_group(rocl_columnar_file *f, size_t rows, bool sorted)
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     parquet *q = ctx;
-    const group *g = add_group(f, f->group_rows, is_sorted(f));
+    const int64_t *start = NULL;
+    for (unsigned i = 0; i < f->column_count && !start; i++)
+        if (f->relation->kinds && !strcmp(f->columns[i]->name, "start"))
+            start = f->cells[i];
+    bool sorted = start;
+    for (size_t i = 1; sorted && i < f->group_rows; i++)
+        sorted = start[i] >= start[i - 1] && start[i - 1] != ROCL_CELL_NULL;
+    const group *g = add_group(f, f->group_rows, sorted);
     rocl_status st = g ? ROCL_OK : rocl_fail_memory(err);
-    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
-        rocl_block *block;
-        st = rocl_pipe_get(q->run->pipe, &block, err);
-        if (st != ROCL_OK)
-            break;
-        block->user = g->chunks[i];
-        rocl_columnar_take_cells(f, i, &block->in);
-        st = rocl_pipe_put(q->run->pipe, block, err);
-    }
+    for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++)
+        st = rocl_columnar_put_column(q->run, f, i, g->chunks[i], err);
     return st;
 }
 
@@ -528,18 +516,6 @@ static void put_schema(rocl_buf *to, const rocl_columnar_file *f)
     }
 }
 
-/* Pages follow each other. */
-static void set_offsets(const rocl_columnar_file *f)
-{
-    const parquet_file *p = f->own;
-    uint64_t at = MAGIC_SIZE;
-    for (size_t i = 0; i < p->count; i++)
-        for (unsigned c = 0; c < f->column_count; c++) {
-            p->groups[i].chunks[c]->offset = at;
-            at += p->groups[i].chunks[c]->size;
-        }
-}
-
 static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     const parquet *q = ctx;
@@ -548,7 +524,12 @@ static rocl_status end_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
     const char *key, *value;
     unsigned pairs = 0;
     int last = 0;
-    set_offsets(f);
+    uint64_t at = MAGIC_SIZE;
+    for (size_t i = 0; i < p->count; i++)
+        for (unsigned c = 0; c < f->column_count; c++) { /* pages follow each other */
+            p->groups[i].chunks[c]->offset = at;
+            at += p->groups[i].chunks[c]->size;
+        }
     put_int(&to, &last, 1, T_I32, 1);
     put_list(&to, &last, 2, T_STRUCT, f->column_count + 1);
     put_schema(&to, f);
@@ -605,19 +586,6 @@ static void free_file(void *ctx, rocl_columnar_file *f)
 
 /* ---- in a team ------------------------------------------------------------------------------- */
 
-static void put_chunk(rocl_buf *to, const chunk *c)
-{
-    rocl_buf_varint(to, c->nulls);
-    rocl_buf_byte(to, c->has_dictionary);
-    rocl_buf_byte(to, c->has_bounds);
-    rocl_buf_byte(to, c->encoding);
-    rocl_buf_varint(to, c->dictionary_size);
-    rocl_buf_varint(to, c->size);
-    rocl_buf_varint(to, c->unpacked);
-    put_binary(to, c->least, c->least_size);
-    put_binary(to, c->greatest, c->greatest_size);
-}
-
 static uint32_t take_bound(rocl_team_reader *r, uint8_t *to)
 {
     const uint64_t n = rocl_team_number(r);
@@ -628,19 +596,6 @@ static uint32_t take_bound(rocl_team_reader *r, uint8_t *to)
     return p ? (uint32_t)n : 0;
 }
 
-static void take_chunk(rocl_team_reader *r, chunk *c)
-{
-    c->nulls = (size_t)rocl_team_number(r);
-    c->has_dictionary = rocl_team_number(r);
-    c->has_bounds = rocl_team_number(r);
-    c->encoding = (uint8_t)rocl_team_number(r);
-    c->dictionary_size = rocl_team_number(r);
-    c->size = rocl_team_number(r);
-    c->unpacked = rocl_team_number(r);
-    c->least_size = take_bound(r, c->least);
-    c->greatest_size = take_bound(r, c->greatest);
-}
-
 static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
 {
     const parquet_file *p = f->own;
@@ -649,8 +604,18 @@ static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
     for (size_t i = 0; i < p->count; i++) {
         rocl_buf_varint(to, p->groups[i].rows);
         rocl_buf_byte(to, p->groups[i].sorted);
-        for (unsigned c = 0; c < f->column_count; c++)
-            put_chunk(to, p->groups[i].chunks[c]);
+        for (unsigned k = 0; k < f->column_count; k++) {
+            const chunk *c = p->groups[i].chunks[k];
+            rocl_buf_varint(to, c->nulls);
+            rocl_buf_byte(to, c->has_dictionary);
+            rocl_buf_byte(to, c->has_bounds);
+            rocl_buf_byte(to, c->encoding);
+            rocl_buf_varint(to, c->dictionary_size);
+            rocl_buf_varint(to, c->size);
+            rocl_buf_varint(to, c->unpacked);
+            put_binary(to, c->least, c->least_size);
+            put_binary(to, c->greatest, c->greatest_size);
+        }
     }
     forget_groups(f);
 }
@@ -664,8 +629,18 @@ static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
         const group *g = add_group(f, rows, rocl_team_number(from));
         if (!g)
             return rocl_fail_memory(err);
-        for (unsigned c = 0; c < f->column_count; c++)
-            take_chunk(from, g->chunks[c]);
+        for (unsigned k = 0; k < f->column_count; k++) {
+            chunk *c = g->chunks[k];
+            c->nulls = (size_t)rocl_team_number(from);
+            c->has_dictionary = rocl_team_number(from);
+            c->has_bounds = rocl_team_number(from);
+            c->encoding = (uint8_t)rocl_team_number(from);
+            c->dictionary_size = rocl_team_number(from);
+            c->size = rocl_team_number(from);
+            c->unpacked = rocl_team_number(from);
+            c->least_size = take_bound(from, c->least);
+            c->greatest_size = take_bound(from, c->greatest);
+        }
     }
     return ROCL_OK;
 }

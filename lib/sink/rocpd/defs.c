@@ -133,7 +133,7 @@ static newset_cell int_or_null(int64_t v)
 
 /* ---- node, process, thread ---- */
 
-/* The same for the same machine. */
+/* A machine has one hash, whatever the file. */
 static int64_t hash_of(const newset *s, const rocl_node *n)
 {
     uint64_t hash = 0;
@@ -485,13 +485,25 @@ static bool find_number(rocl_map *m, uint64_t key, uint32_t *number)
     return rocl_map_put(m, key, *number);
 }
 
-static rocl_status write_unnamed(newset *s, const rocl_dispatch *d, newset_cell id, rocl_error *err)
+rocl_status newset_kernel(newset *s, const rocl_dispatch *d, newset_cell *id, rocl_error *err)
 {
+    newset_defs *defs = &s->defs[SCHEMA_KERNEL];
+    uint32_t own, at;
+    if (d->kernel < defs->count)
+        return newset_ref(s, SCHEMA_KERNEL, d->kernel, id, err);
+    size_t before = s->unnamed.count;
+    if (!find_number(&s->numbers, (uint64_t)d->kernel_id, &own) ||
+        !find_number(&s->unnamed, (uint64_t)d->e.name << 32 | own, &at))
+        return rocl_fail_memory(err);
+    *id = newset_int(s->last_named + 1 + at);
+    if (s->unnamed.count == before)
+        return ROCL_OK;
+    defs->last = id->i;
     newset_cell by[2];
     const newset_cell none = newset_null();
     const newset_cell name = d->e.name == ROCL_NONE ? none : newset_text(s, d->e.name);
     rocl_status st = put_owner(s, d->e.process, by, err);
-    const newset_cell row[] = {id,
+    const newset_cell row[] = {*id,
                                by[0],
                                by[1],
                                none,
@@ -507,23 +519,6 @@ static rocl_status write_unnamed(newset *s, const rocl_dispatch *d, newset_cell 
                                none,
                                newset_literal("{}")};
     return st ? st : newset_insert(s, SCHEMA_KERNEL, row, err);
-}
-
-rocl_status newset_kernel(newset *s, const rocl_dispatch *d, newset_cell *id, rocl_error *err)
-{
-    newset_defs *defs = &s->defs[SCHEMA_KERNEL];
-    uint32_t own, at;
-    if (d->kernel < defs->count)
-        return newset_ref(s, SCHEMA_KERNEL, d->kernel, id, err);
-    size_t before = s->unnamed.count;
-    if (!find_number(&s->numbers, (uint64_t)d->kernel_id, &own) ||
-        !find_number(&s->unnamed, (uint64_t)d->e.name << 32 | own, &at))
-        return rocl_fail_memory(err);
-    *id = newset_int(s->last_named + 1 + at);
-    if (s->unnamed.count == before)
-        return ROCL_OK;
-    defs->last = id->i;
-    return write_unnamed(s, d, *id, err);
 }
 
 /* ---- tracks ---- */

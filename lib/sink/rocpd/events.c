@@ -1,11 +1,12 @@
 /* The events of a capture, collected: a sorter for each table of events. The order of rows, and so
- * every byte of the output, then depends only on the times, not on the workers. An event is a
- * record of a varint for each field, in the order of the lists below; the arguments of a region
- * follow, or the packet of a dispatch; times, id and kind are in the key. */
+ * every byte of the output, then depends only on the times, not on the workers. Times, id and kind
+ * of an event are in the key of its record, the rest as model/fields.h codes it; the packet of a
+ * dispatch follows, and the arguments of a region or a dispatch. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "model/fields.h"
 #include "sink/rocpd/newset.h"
 
 typedef struct newset_worker {
@@ -36,121 +37,6 @@ static const key_order *order_of(const newset_events *e, schema_table table)
     static const key_order by_time = {0, 1, 2, 3}, by_start = {0, 3, 1, 2}, by_id = {2, 3, 0, 1};
     const rocl_model_capture *c = (const rocl_model_capture *)(const void *)e->capture;
     return table != SCHEMA_DISPATCH ? &by_time : c->has_untimed_values ? &by_id : &by_start;
-}
-
-/* ---- the fields of a record, for both ways ---- */
-
-typedef enum field_type {
-    REF,  /* uint32_t; ROCL_NONE is 0 */
-    U32,  /* uint32_t or an enum */
-    U64,  /* uint64_t */
-    I64,  /* int64_t, mostly small */
-    REAL, /* double; round ones have zeros in their low bytes: turned around they are short */
-    END
-} field_type;
-
-typedef struct field {
-    uint16_t offset;
-    uint8_t type; /* field_type */
-} field;
-
-/* clang-format off */
-#define FIELD(record, member, type) {offsetof(record, member), type}
-#define LAST {0, END}
-/* clang-format on */
-
-static const field event_fields[] = {
-    FIELD(rocl_event, stack_id, U64),       FIELD(rocl_event, parent_stack_id, U64),
-    FIELD(rocl_event, correlation_id, I64), FIELD(rocl_event, process, REF),
-    FIELD(rocl_event, thread, REF),         FIELD(rocl_event, name, REF),
-    FIELD(rocl_event, category, REF),       LAST};
-
-static const field region_fields[] = {FIELD(rocl_region, function, REF),
-                                      FIELD(rocl_region, arg_count, U32), LAST};
-
-static const field dispatch_fields[] = {
-    FIELD(rocl_dispatch, agent, REF),         FIELD(rocl_dispatch, queue, REF),
-    FIELD(rocl_dispatch, stream, REF),        FIELD(rocl_dispatch, kernel, REF),
-    FIELD(rocl_dispatch, dispatch_id, U64),   FIELD(rocl_dispatch, kernel_id, I64),
-    FIELD(rocl_dispatch, region_name, REF),   FIELD(rocl_dispatch, private_segment, I64),
-    FIELD(rocl_dispatch, group_segment, I64), FIELD(rocl_dispatch, workgroup[0], U32),
-    FIELD(rocl_dispatch, workgroup[1], U32),  FIELD(rocl_dispatch, workgroup[2], U32),
-    FIELD(rocl_dispatch, grid[0], U32),       FIELD(rocl_dispatch, grid[1], U32),
-    FIELD(rocl_dispatch, grid[2], U32),       FIELD(rocl_dispatch, graph_exec_id, U64),
-    FIELD(rocl_dispatch, graph_node_id, U64), LAST};
-
-static const field copy_fields[] = {
-    FIELD(rocl_copy, src, REF),         FIELD(rocl_copy, dst, REF),
-    FIELD(rocl_copy, queue, REF),       FIELD(rocl_copy, stream, REF),
-    FIELD(rocl_copy, size, U64),        FIELD(rocl_copy, src_address, U64),
-    FIELD(rocl_copy, dst_address, U64), LAST};
-
-static const field alloc_fields[] = {
-    FIELD(rocl_alloc, agent, REF),   FIELD(rocl_alloc, queue, REF), FIELD(rocl_alloc, stream, REF),
-    FIELD(rocl_alloc, op, U32),      FIELD(rocl_alloc, level, U32), FIELD(rocl_alloc, size, U64),
-    FIELD(rocl_alloc, address, U64), FIELD(rocl_alloc, flags, U64), LAST};
-
-static const field counter_fields[] = {FIELD(rocl_counter_value, counter, REF),
-                                       FIELD(rocl_counter_value, value, REAL), LAST};
-
-static const field sample_fields[] = {
-    FIELD(rocl_sample_value, counter, REF),  FIELD(rocl_sample_value, value, REAL),
-    FIELD(rocl_sample_value, xcc, I64),      FIELD(rocl_sample_value, shader_engine, I64),
-    FIELD(rocl_sample_value, instance, I64), FIELD(rocl_sample_value, shader_array, I64),
-    FIELD(rocl_sample_value, wgp, I64),      LAST};
-
-static const field hip_fields[] = {FIELD(rocl_hip, agent, REF),
-                                   FIELD(rocl_hip, queue, REF),
-                                   FIELD(rocl_hip, stream, REF),
-                                   FIELD(rocl_hip, source_queue, REF),
-                                   FIELD(rocl_hip, graph_exec_id, U64),
-                                   FIELD(rocl_hip, kernel_count, U64),
-                                   LAST};
-
-static const field flow_fields[] = {LAST}; /* never written: a database has no place for them */
-
-/* Of each record, beside event_fields. */
-#define FIELDS_rocl_region        region_fields
-#define FIELDS_rocl_dispatch      dispatch_fields
-#define FIELDS_rocl_copy          copy_fields
-#define FIELDS_rocl_alloc         alloc_fields
-#define FIELDS_rocl_counter_value dispatch_fields, counter_fields
-#define FIELDS_rocl_sample_value  sample_fields
-#define FIELDS_rocl_hip           hip_fields
-#define FIELDS_rocl_flow          flow_fields
-
-enum { LISTS = 3 };
-
-static const field *const lists[ROCL_KINDS][LISTS] = {
-#define ROW(kind, name, record, ...) [ROCL_##kind] = {event_fields, FIELDS_##record},
-    ROCL_KIND_TABLE(ROW)
-#undef ROW
-};
-
-static uint64_t read_field(const char *at, field_type type)
-{
-    uint32_t small;
-    uint64_t large;
-    if (type == REF || type == U32) {
-        memcpy(&small, at, sizeof small);
-        return type == REF ? small + 1 : small; /* wraps to 0 */
-    }
-    memcpy(&large, at, sizeof large);
-    return type == I64    ? rocl_zigzag((int64_t)large)
-           : type == REAL ? __builtin_bswap64(large)
-                          : large;
-}
-
-static void write_field(char *at, field_type type, uint64_t v)
-{
-    uint32_t small = (uint32_t)(type == REF ? v - 1 : v);
-    uint64_t large = type == I64    ? (uint64_t)rocl_unzigzag(v)
-                     : type == REAL ? __builtin_bswap64(v)
-                                    : v;
-    if (type == REF || type == U32)
-        memcpy(at, &small, sizeof small);
-    else
-        memcpy(at, &large, sizeof large);
 }
 
 /* ---- the collection ---- */
@@ -207,23 +93,9 @@ const int64_t *newset_events_first_ends(newset_events *e)
 
 /* ---- adding events ---- */
 
-static uint64_t flip_sign(int64_t t)
-{
-    return (uint64_t)t ^ (uint64_t)1 << 63;
-}
-
 static bool has_packet(rocl_kind kind)
 {
     return kind == ROCL_DISPATCH || kind == ROCL_COUNTER;
-}
-
-static void put_arg(rocl_buf *to, const rocl_arg *a)
-{
-    rocl_buf_varint(to, (uint32_t)(a->type + 1));
-    rocl_buf_varint(to, (uint32_t)(a->name + 1));
-    rocl_buf_varint(to, a->value_len);
-    rocl_buf_put(to, a->value, a->value_len);
-    rocl_buf_byte(to, 0);
 }
 
 rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batch *b,
@@ -238,25 +110,24 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
                                 ": a database has no place for work from 0 to 0",
                                 e->capture->path, event->id);
     to->len = 0;
-    for (unsigned i = 0; i < LISTS && lists[b->kind][i]; i++)
-        for (const field *f = lists[b->kind][i]; f->type != END; f++)
-            rocl_buf_varint(to, read_field((const char *)event + f->offset, f->type));
+    if (!rocl_buf_reserve(to, ROCL_FIELDS_MAX))
+        return rocl_fail_memory(err);
+    to->len = (size_t)(rocl_fields_put(to->data, b->kind, event) - to->data);
     if (has_packet(b->kind)) {
         const uint32_t packet = ((const rocl_dispatch *)event)->packet;
         rocl_buf_byte(to, packet != 0);
         if (packet)
             rocl_buf_put(to, &b->packets[packet - 1], sizeof *b->packets);
     }
-    uint32_t first = 0, count = 0;
-    if (rocl_kind_in(b->kind, ROCL_HOST_KINDS)) {
-        first = ((const rocl_region *)event)->arg_first;
-        count = ((const rocl_region *)event)->arg_count;
-    } else if (b->kind == ROCL_DISPATCH) {
-        first = ((const rocl_dispatch *)event)->arg_first;
-        count = ((const rocl_dispatch *)event)->arg_count;
+    uint32_t arg_count;
+    const rocl_arg *args = rocl_event_args(b, event, &arg_count);
+    for (uint32_t i = 0; i < arg_count; i++) {
+        rocl_buf_varint(to, (uint32_t)(args[i].type + 1));
+        rocl_buf_varint(to, (uint32_t)(args[i].name + 1));
+        rocl_buf_varint(to, args[i].value_len);
+        rocl_buf_put(to, args[i].value, args[i].value_len);
+        rocl_buf_byte(to, 0);
     }
-    for (uint32_t i = 0; i < count; i++)
-        put_arg(to, &b->args[first + i]);
     if (to->failed)
         return rocl_fail_memory(err);
     size_t processes = e->capture->process_count;
@@ -270,8 +141,8 @@ rocl_status newset_events_add(newset_events *e, unsigned worker, const rocl_batc
     const schema_table table = schema_table_of_kind(b->kind);
     const key_order *order = order_of(e, table);
     uint64_t key[KEYS];
-    key[order->start] = flip_sign(event->start);
-    key[order->end] = ~flip_sign(event->end);
+    key[order->start] = rocl_flip_sign(event->start);
+    key[order->end] = ~rocl_flip_sign(event->end);
     key[order->id] = event->id;
     key[order->kind] = (uint64_t)b->kind << KIND_SHIFT | value;
     return rocl_sorter_add(e->sorters[table], worker, key, to->data, to->len, err);
@@ -299,16 +170,11 @@ uint64_t newset_events_count(const newset_events *e)
 static bool read_event(newset_event *e, const rocl_sort_record *rec, const key_order *order)
 {
     const uint8_t *p = rec->data, *end = rec->data + rec->len;
-    uint64_t v;
     e->kind = (rocl_kind)(rec->key[order->kind] >> KIND_SHIFT);
-    for (unsigned i = 0; i < LISTS && lists[e->kind][i]; i++)
-        for (const field *f = lists[e->kind][i]; f->type != END; f++) {
-            if (!rocl_varint_get(&p, end, &v))
-                return false;
-            write_field((char *)&e->r + f->offset, f->type, v);
-        }
-    e->r.e.start = (int64_t)flip_sign((int64_t)rec->key[order->start]);
-    e->r.e.end = (int64_t)flip_sign((int64_t)~rec->key[order->end]);
+    if (!rocl_fields_get(&p, end, e->kind, &e->r.e))
+        return false;
+    e->r.e.start = rocl_unflip_sign(rec->key[order->start]);
+    e->r.e.end = rocl_unflip_sign(~rec->key[order->end]);
     e->r.e.id = rec->key[order->id];
     e->packet = NULL;
     if (has_packet(e->kind)) {

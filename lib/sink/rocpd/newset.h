@@ -58,7 +58,7 @@ typedef struct newset_event {
 
 void newset_events_of(const newset_events *e, rocl_trace **trace, const rocl_capture **capture);
 
-/* Of each process, the first end of an event; to be called when all events are there. */
+/* The first end of an event, by process; to be called when all events are there. */
 const int64_t *newset_events_first_ends(newset_events *e);
 
 typedef rocl_status newset_event_fn(void *ctx, const newset_event *e, rocl_error *err);
@@ -152,7 +152,7 @@ static inline newset_cell newset_text(const newset *s, uint32_t text)
     return newset_bytes(p, n);
 }
 
-/* Inserts a row: a cell for each column that newset_columns() names. */
+/* Inserts a row: a cell for each column that rows.c names. */
 rocl_status newset_insert(newset *s, schema_table t, const newset_cell *row, rocl_error *err);
 /* The row of a text, which is made when it is first looked up; ROCL_NONE: NULL. */
 rocl_status newset_string(newset *s, uint32_t text, newset_cell *id, rocl_error *err);
@@ -169,8 +169,8 @@ void newset_ids_free(newset *s);
 
 /* A reference to a definition, which is written when it is first referred to. ROCL_NONE: NULL. */
 rocl_status newset_ref(newset *s, schema_table t, uint32_t index, newset_cell *id, rocl_error *err);
-/* The same for columns in which ROCm's views look for a row: ROCL_NONE is one that stands for it.
- */
+/* A reference in a column in which ROCm's views look for a row: ROCL_NONE is one that stands for
+ * it. */
 rocl_status newset_must_ref(newset *s, schema_table t, uint32_t index, newset_cell *id,
                             rocl_error *err);
 /* The node, process and thread of an event: three cells. */

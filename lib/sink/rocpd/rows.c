@@ -60,19 +60,6 @@ static rocl_status prepare_statement(newset *s, char *sql, sqlite3_stmt **stmt, 
     return rc == SQLITE_OK ? ROCL_OK : fail_sqlite(s, err);
 }
 
-static rocl_status prepare_insert(newset *s, schema_table t, rocl_error *err)
-{
-    char marks[MARKS_MAX] = "?";
-    for (const char *p = columns[t]; *p && strlen(marks) + 2 < sizeof marks; p++)
-        if (*p == ',')
-            strcat(marks, ",?");
-    return prepare_statement(s,
-                             sqlite3_mprintf("INSERT INTO main.\"%w%w\" (%s) VALUES (%s)",
-                                             schema_table_name(t), s->to->suffix, columns[t],
-                                             marks),
-                             &s->inserts[t], err);
-}
-
 /* As many cells as the statement has marks. */
 static int bind_cells(sqlite3_stmt *stmt, const newset_cell *cells)
 {
@@ -90,7 +77,16 @@ static int bind_cells(sqlite3_stmt *stmt, const newset_cell *cells)
 
 rocl_status newset_insert(newset *s, schema_table t, const newset_cell *row, rocl_error *err)
 {
-    rocl_status st = s->inserts[t] ? ROCL_OK : prepare_insert(s, t, err);
+    rocl_status st = ROCL_OK;
+    if (!s->inserts[t]) {
+        char marks[MARKS_MAX] = "?";
+        for (const char *p = columns[t]; *p && strlen(marks) + 2 < sizeof marks; p++)
+            if (*p == ',')
+                strcat(marks, ",?");
+        char *sql = sqlite3_mprintf("INSERT INTO main.\"%w%w\" (%s) VALUES (%s)",
+                                    schema_table_name(t), s->to->suffix, columns[t], marks);
+        st = prepare_statement(s, sql, &s->inserts[t], err);
+    }
     if (st != ROCL_OK)
         return st;
     sqlite3_stmt *stmt = s->inserts[t];
@@ -134,28 +130,6 @@ rocl_status newset_find_node(newset *s, const newset_cell *row, int64_t *id, boo
 
 /* ---- strings ---- */
 
-/* The row of a text that is not known yet. A flat set may have it already; its strings are in no
- * series of ours: the next id is SQLite's to choose. */
-static rocl_status add_string(newset *s, const newset_cell *text, int64_t *id, rocl_error *err)
-{
-    bool found = false;
-    rocl_status st = ROCL_OK;
-    if (s->to->flat && !s->find_string)
-        st = prepare_statement(s,
-                               sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE string = ?",
-                                               schema_table_name(SCHEMA_STRING), s->to->suffix),
-                               &s->find_string, err);
-    if (st == ROCL_OK && s->to->flat)
-        st = look_up(s, s->find_string, text, id, &found, err);
-    if (st || found)
-        return st;
-    const newset_cell row[] = {s->to->flat ? newset_null() : newset_int(++s->next[SCHEMA_STRING]),
-                               *text};
-    st = newset_insert(s, SCHEMA_STRING, row, err);
-    *id = sqlite3_last_insert_rowid(rocl_new_db_handle(s->to->db));
-    return st;
-}
-
 rocl_status newset_string(newset *s, uint32_t text, newset_cell *cell, rocl_error *err)
 {
     uint32_t known = rocl_map_get(&s->strings, text, ROCL_NONE);
@@ -164,7 +138,22 @@ rocl_status newset_string(newset *s, uint32_t text, newset_cell *cell, rocl_erro
     if (known != ROCL_NONE || text == ROCL_NONE)
         return ROCL_OK;
     const newset_cell bytes = newset_text(s, text);
-    rocl_status st = add_string(s, &bytes, &id, err);
+    bool found = false;
+    rocl_status st = ROCL_OK;
+    if (s->to->flat && !s->find_string)
+        st = prepare_statement(s,
+                               sqlite3_mprintf("SELECT id FROM main.\"%w%w\" WHERE string = ?",
+                                               schema_table_name(SCHEMA_STRING), s->to->suffix),
+                               &s->find_string, err);
+    if (st == ROCL_OK && s->to->flat)
+        st = look_up(s, s->find_string, &bytes, &id, &found, err);
+    if (st == ROCL_OK && !found) {
+        /* The strings of a flat set are in no series of ours: the next id is SQLite's to choose. */
+        const newset_cell row[] = {
+            s->to->flat ? newset_null() : newset_int(++s->next[SCHEMA_STRING]), bytes};
+        st = newset_insert(s, SCHEMA_STRING, row, err);
+        id = sqlite3_last_insert_rowid(rocl_new_db_handle(s->to->db));
+    }
     if (st != ROCL_OK)
         return st;
     if (id >= ROCL_NONE)

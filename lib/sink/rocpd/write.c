@@ -142,7 +142,7 @@ static void start_event_row(row_builder *r, newset *s, schema_table t, const roc
     r->count += 3;
 }
 
-/* Of the event that was written last. */
+/* Writes the arguments of the event that was written last. */
 static rocl_status put_args(newset *s, const newset_event *e, newset_cell event, rocl_error *err)
 {
     newset_event at = {.args = e->args, .args_end = e->args_end};

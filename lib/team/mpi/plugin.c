@@ -24,12 +24,25 @@ static struct {
     const char *why;
 } mpi = {.lock = PTHREAD_MUTEX_INITIALIZER, .why = "MPI has failed"};
 
-static void pause_after(unsigned looks)
+static void pause_between(unsigned looks)
 {
     long us = looks < LOOKS ? 0 : PAUSE_LEAST * (long)(looks - LOOKS + 1);
     us = us < PAUSE_MOST ? us : PAUSE_MOST;
     if (us)
         nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+/* rc: of the call that began it. 0 or -1. */
+static int finish_request(MPI_Request *request, int rc)
+{
+    for (int done = 0, looks = 0; rc == MPI_SUCCESS && !done; looks++) {
+        pthread_mutex_lock(&mpi.lock);
+        rc = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&mpi.lock);
+        if (!done)
+            pause_between((unsigned)looks);
+    }
+    return rc == MPI_SUCCESS ? 0 : -1;
 }
 
 static int send_message(void *self, unsigned to, const void *bytes, size_t n)
@@ -43,14 +56,7 @@ static int send_message(void *self, unsigned to, const void *bytes, size_t n)
     pthread_mutex_lock(&mpi.lock);
     int rc = MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, 0, mpi.comm, &request);
     pthread_mutex_unlock(&mpi.lock);
-    for (int done = 0, looks = 0; rc == MPI_SUCCESS && !done; looks++) {
-        pthread_mutex_lock(&mpi.lock);
-        rc = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        pthread_mutex_unlock(&mpi.lock);
-        if (!done)
-            pause_after((unsigned)looks);
-    }
-    return rc == MPI_SUCCESS ? 0 : -1;
+    return finish_request(&request, rc);
 }
 
 static double now(void)
@@ -74,7 +80,7 @@ static int wait_for_message(void *self, int milliseconds, unsigned *from, size_t
         pthread_mutex_unlock(&mpi.lock);
         if (there || !milliseconds || now() >= until)
             break;
-        pause_after(looks);
+        pause_between(looks);
     }
     if (there) {
         *from = (unsigned)status.MPI_SOURCE;
@@ -90,14 +96,7 @@ static int take_message(void *self, void *bytes)
     pthread_mutex_lock(&mpi.lock);
     int rc = MPI_Imrecv(bytes, mpi.length, MPI_BYTE, &mpi.message, &request);
     pthread_mutex_unlock(&mpi.lock);
-    for (int done = 0, looks = 0; rc == MPI_SUCCESS && !done; looks++) {
-        pthread_mutex_lock(&mpi.lock);
-        rc = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        pthread_mutex_unlock(&mpi.lock);
-        if (!done)
-            pause_after((unsigned)looks);
-    }
-    return rc == MPI_SUCCESS ? 0 : -1;
+    return finish_request(&request, rc);
 }
 
 static const char *why(void *self)
