@@ -106,8 +106,8 @@ static bool add_hosts(rocl_roster *roster, const rocl_trace *t)
     return true;
 }
 
-/* "/opt/train --key s" -> "train": arguments may be secret. A single word, and "[TP00] 12", which is
- * a process of a merged file, are names. */
+/* "/opt/train --key s" -> "train": arguments may be secret. A single word, and "[TP00] 12", which
+ * is a process of a merged file, are names. */
 static uint32_t program_of(rocl_trace *t, uint32_t command)
 {
     const char *text = command == ROCL_NONE ? "" : rocl_str(t, command);

@@ -245,22 +245,6 @@ static rocl_status open_sink(page_sink *s, rocl_error *err)
     return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
 }
 
-static void close_sink(page_sink *s)
-{
-    rocl_pipe_abort(s->pipe);
-    for (size_t i = 0; s->captures && i < s->trace->capture_count; i++)
-        forget_capture(&s->captures[i]);
-    page_free_encoders(s);
-    rocl_encoder_close(&s->timeline.encoder);
-    rocl_map_free(&s->text_index);
-    rocl_map_free(&s->group_index);
-    free(s->texts);
-    free(s->groups);
-    free(s->tracks);
-    free(s->captures);
-    free(s->times);
-}
-
 rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_written *written,
                             rocl_error *err)
 {
@@ -291,7 +275,18 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
         st = write_page(&s, &bytes, err);
     if (st == ROCL_OK)
         report_window(&s);
-    close_sink(&s);
+    rocl_pipe_abort(s.pipe);
+    for (size_t i = 0; s.captures && i < s.trace->capture_count; i++)
+        forget_capture(&s.captures[i]);
+    page_free_encoders(&s);
+    rocl_encoder_close(&s.timeline.encoder);
+    rocl_map_free(&s.text_index);
+    rocl_map_free(&s.group_index);
+    free(s.texts);
+    free(s.groups);
+    free(s.tracks);
+    free(s.captures);
+    free(s.times);
     if (written)
         *written =
             (rocl_written){.bytes = bytes, .slices = s.counts.events, .values = s.counts.values};

@@ -44,17 +44,6 @@ static void widen_buckets(picture_worker *w, int64_t from, int64_t to)
     }
 }
 
-static void add_density(picture_worker *w, picture_density *d, int64_t start, int64_t end)
-{
-    const int64_t width = (int64_t)1 << w->shift;
-    for (int64_t b = start >> w->shift, last = end >> w->shift; b <= last; b++) {
-        const int64_t begin = b * width;
-        const int64_t a = start > begin ? start : begin;
-        const int64_t z = end - begin < width ? end : begin + width;
-        d->busy[b & (PICTURE_BUCKETS - 1)] += (uint64_t)(z - a);
-    }
-}
-
 static picture_density *find_density(picture_worker *w, uint32_t track)
 {
     uint32_t at = rocl_map_get(&w->index, track, ROCL_NONE);
@@ -165,7 +154,13 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
             break;
         if (e->start >> w->shift < w->lo || e->end >> w->shift > w->hi)
             widen_buckets(w, e->start, e->end);
-        add_density(w, d, e->start, e->end);
+        const int64_t width = (int64_t)1 << w->shift;
+        for (int64_t at = e->start >> w->shift; at <= e->end >> w->shift; at++) {
+            const int64_t begin = at * width;
+            const int64_t a = e->start > begin ? e->start : begin;
+            const int64_t z = e->end - begin < width ? e->end : begin + width;
+            d->busy[at & (PICTURE_BUCKETS - 1)] += (uint64_t)(z - a);
+        }
     }
     pthread_mutex_unlock(&w->lock);
     return good ? rocl_encoder_events(&p->timeline.encoder, worker, b, err) : rocl_fail_memory(err);
@@ -402,24 +397,6 @@ static int compare_by_lane_and_depth(const void *a, const void *b)
                               : (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Shows what was drawn of the capture. */
-static void publish_capture(rocl_picture *p, const rocl_capture *c)
-{
-    pthread_mutex_lock(&p->lock);
-    for (uint32_t i = p->first_track; i < p->track_count; i++) {
-        picture_track *t = p->tracks[i];
-        if (t->capture != c->index)
-            continue; /* its machine */
-        if (t->row_count)
-            qsort(t->rows, t->row_count, sizeof *t->rows, compare_by_lane_and_depth);
-        for (uint32_t r = 0; r < t->row_count; r++)
-            t->slices += t->rows[r]->count;
-        t->loaded = true;
-    }
-    p->generation++;
-    pthread_mutex_unlock(&p->lock);
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     rocl_picture *p = self;
@@ -442,8 +419,23 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
     if (st == ROCL_OK)
         st = rocl_run_tasks(p->trace->opt.jobs, n, draw_part, &parts, err);
     rocl_timeline_forget_capture(t);
-    if (st == ROCL_OK)
-        publish_capture(p, c);
+    if (st == ROCL_OK) {
+        /* Shows what was drawn of the capture. */
+        pthread_mutex_lock(&p->lock);
+        for (uint32_t i = p->first_track; i < p->track_count; i++) {
+            picture_track *track = p->tracks[i];
+            if (track->capture != c->index)
+                continue; /* its machine */
+            if (track->row_count)
+                qsort(track->rows, track->row_count, sizeof *track->rows,
+                      compare_by_lane_and_depth);
+            for (uint32_t r = 0; r < track->row_count; r++)
+                track->slices += track->rows[r]->count;
+            track->loaded = true;
+        }
+        p->generation++;
+        pthread_mutex_unlock(&p->lock);
+    }
     return st;
 }
 

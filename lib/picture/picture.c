@@ -321,35 +321,6 @@ rocl_picture_track rocl_picture_track_at(rocl_picture *p, uint32_t track)
     return out;
 }
 
-/* The densities of a track, from all workers. */
-static void fill_from_densities(rocl_picture *p, uint32_t track, int64_t from, int64_t to, size_t n,
-                                rocl_cell *cells)
-{
-    for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
-        picture_worker *k = &p->workers[w];
-        pthread_mutex_lock(&k->lock);
-        const uint32_t at = rocl_map_get(&k->index, track, ROCL_NONE);
-        const double width = (double)((uint64_t)1 << k->shift);
-        const double cell = ((double)to - (double)from) / (double)n;
-        for (size_t i = 0; at != ROCL_NONE && i < n; i++) {
-            const double a = (double)from + cell * (double)i, b = a + cell;
-            double busy = 0;
-            int64_t first = (int64_t)(a / width), last = (int64_t)(b / width);
-            first = first < k->lo ? k->lo : first;
-            last = last > k->hi ? k->hi : last;
-            for (int64_t j = first; j <= last; j++) {
-                const double begin = (double)j * width, end = begin + width;
-                const double common = (b < end ? b : end) - (a > begin ? a : begin);
-                if (common > 0)
-                    busy += (double)k->all[at]->busy[j & (PICTURE_BUCKETS - 1)] * common / width;
-            }
-            cells[i].busy += (uint64_t)busy;
-            cells[i].count += busy > 0;
-        }
-        pthread_mutex_unlock(&k->lock);
-    }
-}
-
 /* With the lock held. */
 static void fill_subtree(rocl_picture *p, uint32_t track, int64_t from, int64_t to, size_t n,
                          rocl_cell *cells, rocl_cell *scratch)
@@ -360,7 +331,31 @@ static void fill_subtree(rocl_picture *p, uint32_t track, int64_t from, int64_t 
             picture_fill_cells(t->rows[r], track, r, from, to, n, cells);
     if (!t->loaded && !p->loaded) {
         memset(scratch, 0, n * sizeof *scratch);
-        fill_from_densities(p, track, from, to, n, scratch);
+        /* The densities of a track, from all workers. */
+        for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
+            picture_worker *k = &p->workers[w];
+            pthread_mutex_lock(&k->lock);
+            const uint32_t at = rocl_map_get(&k->index, track, ROCL_NONE);
+            const double width = (double)((uint64_t)1 << k->shift);
+            const double cell = ((double)to - (double)from) / (double)n;
+            for (size_t i = 0; at != ROCL_NONE && i < n; i++) {
+                const double a = (double)from + cell * (double)i, b = a + cell;
+                double busy = 0;
+                int64_t first = (int64_t)(a / width), last = (int64_t)(b / width);
+                first = first < k->lo ? k->lo : first;
+                last = last > k->hi ? k->hi : last;
+                for (int64_t j = first; j <= last; j++) {
+                    const double begin = (double)j * width, end = begin + width;
+                    const double common = (b < end ? b : end) - (a > begin ? a : begin);
+                    if (common > 0)
+                        busy +=
+                            (double)k->all[at]->busy[j & (PICTURE_BUCKETS - 1)] * common / width;
+                }
+                scratch[i].busy += (uint64_t)busy;
+                scratch[i].count += busy > 0;
+            }
+            pthread_mutex_unlock(&k->lock);
+        }
         for (size_t i = 0; i < n; i++) {
             cells[i].busy = scratch[i].busy > cells[i].busy ? scratch[i].busy : cells[i].busy;
             cells[i].count += scratch[i].count;

@@ -300,44 +300,40 @@ static void put_text_or_null(rocl_buf *to, const char *before, const char *key, 
         rocl_buf_str(to, "null");
 }
 
-/* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
-static void put_message(rocl_answer *a, const message *m)
+static void put_messages(rocl_answer *a, unsigned member, bool errors)
 {
     static const char *const codes[] = {
         [ROCL_OK] = "notice",   [ROCL_PARTIAL] = "partial", [ROCL_USAGE] = "usage",
         [ROCL_INPUT] = "input", [ROCL_OUTPUT] = "output",   [ROCL_INTERNAL] = "internal"};
-    const char *file = NULL, *place = NULL, *text = m->text, *colon = strstr(text, ": ");
-    size_t file_len = 0, place_len = 0;
-    if (colon && is_file(a, text, (size_t)(colon - text))) {
-        file = text;
-        file_len = (size_t)(colon - text);
-        text = colon + 2;
-        colon = strstr(text, ": ");
-        if (colon && is_place(text, (size_t)(colon - text))) {
-            place = text;
-            place_len = (size_t)(colon - text);
-        }
-    }
     rocl_buf *b = &a->w.buf;
-    put_member(b, "{", rocl_message_members[0].key,
-               m->code <= ROCL_INTERNAL ? codes[m->code] : "internal");
-    put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
-    put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
-    put_member(b, ", ", rocl_message_members[3].key, m->text);
-    rocl_buf_byte(b, '}');
-}
-
-static void put_messages(rocl_answer *a, unsigned member, bool errors)
-{
     size_t n = 0;
     begin_member(a, member);
-    rocl_buf_byte(&a->w.buf, '[');
+    rocl_buf_byte(b, '[');
     for (size_t i = 0; i < a->count; i++)
         if (a->messages[i].error == errors) {
-            rocl_buf_str(&a->w.buf, n++ ? ",\n   " : "");
-            put_message(a, &a->messages[i]);
+            rocl_buf_str(b, n++ ? ",\n   " : "");
+            /* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
+            const message *m = &a->messages[i];
+            const char *file = NULL, *place = NULL, *text = m->text, *colon = strstr(text, ": ");
+            size_t file_len = 0, place_len = 0;
+            if (colon && is_file(a, text, (size_t)(colon - text))) {
+                file = text;
+                file_len = (size_t)(colon - text);
+                text = colon + 2;
+                colon = strstr(text, ": ");
+                if (colon && is_place(text, (size_t)(colon - text))) {
+                    place = text;
+                    place_len = (size_t)(colon - text);
+                }
+            }
+            put_member(b, "{", rocl_message_members[0].key,
+                       m->code <= ROCL_INTERNAL ? codes[m->code] : "internal");
+            put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
+            put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
+            put_member(b, ", ", rocl_message_members[3].key, m->text);
+            rocl_buf_byte(b, '}');
         }
-    rocl_buf_byte(&a->w.buf, ']');
+    rocl_buf_byte(b, ']');
 }
 
 rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)

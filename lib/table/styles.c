@@ -557,24 +557,6 @@ static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, 
     return any ? write_file(f, part, err) : ROCL_OK;
 }
 
-/* A row for each domain. */
-static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
-{
-    static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
-    f->text.len = 0;
-    rocl_buf_str(&f->text, styles[f->opt->style].header);
-    for (size_t i = 0; i < t->row_count; i++) {
-        summary_row r = read_row(t, i);
-        const domain *d = f->opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
-        if (d) {
-            r.name = profiler_name(d);
-            r.name_len = strlen(r.name);
-        }
-        put_row(f, &none, &r);
-    }
-    return t->row_count ? write_file(f, "domain", err) : ROCL_OK;
-}
-
 rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
                              rocl_written *report, rocl_error *err)
 {
@@ -587,8 +569,22 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
     st = list_kernels(&f, err);
     for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++)
         st = write_domain(&f, summary, &domains[i], err);
-    if (st == ROCL_OK && styles[o->style].file_of_domains)
-        st = write_domains(&f, of_domains, err);
+    if (st == ROCL_OK && styles[o->style].file_of_domains) {
+        /* A row for each domain. */
+        static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
+        f.text.len = 0;
+        rocl_buf_str(&f.text, styles[f.opt->style].header);
+        for (size_t i = 0; i < of_domains->row_count; i++) {
+            summary_row r = read_row(of_domains, i);
+            const domain *d = f.opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+            if (d) {
+                r.name = profiler_name(d);
+                r.name_len = strlen(r.name);
+            }
+            put_row(&f, &none, &r);
+        }
+        st = of_domains->row_count ? write_file(&f, "domain", err) : ROCL_OK;
+    }
     rocl_buf_free(&f.text);
     free(f.functions.names);
     free(f.descriptors.names);

@@ -162,24 +162,6 @@ static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
     return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
 }
 
-static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
-{
-    uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    rocl_buf gpus = {0}, who = {0};
-    chrome_describe_gpus(&c->numbers, &gpus);
-    chrome_put_roster(&c->numbers, &who);
-    const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &who, &sums, err);
-    rocl_buf_free(&gpus);
-    rocl_buf_free(&who);
-    c->report.bytes = sums.bytes;
-    c->report.slices = counts[0];
-    c->report.values = counts[1];
-    c->report.lanes = counts[2];
-    c->report.moved = counts[3];
-    return st;
-}
-
 /* ---- the run ---- */
 
 static rocl_status open_sink(chrome_sink *c, rocl_error *err)
@@ -197,18 +179,6 @@ static rocl_status open_sink(chrome_sink *c, rocl_error *err)
     if (st == ROCL_OK)
         st = chrome_numbers_open(&c->numbers, t, err);
     return st;
-}
-
-static void close_sink(chrome_sink *c)
-{
-    for (size_t i = 0; c->captures && i < c->trace->capture_count; i++)
-        forget_capture(&c->captures[i]);
-    chrome_numbers_close(&c->numbers);
-    chrome_stream_close(&c->stream);
-    rocl_encoder_forget(&c->timeline.encoder); /* of a capture that could not be read to its end */
-    rocl_encoder_close(&c->timeline.encoder);
-    free(c->captures);
-    free(c->spans);
 }
 
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_written *report,
@@ -233,9 +203,29 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = t->joint ? write_drawn(&c, err) : draw_all(&c, err);
-    if (st == ROCL_OK)
-        st = commit_trace(&c, err);
-    close_sink(&c);
+    if (st == ROCL_OK) {
+        uint64_t counts[] = {c.report.slices, c.report.values, c.report.lanes, c.report.moved};
+        rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+        rocl_buf gpus = {0}, who = {0};
+        chrome_describe_gpus(&c.numbers, &gpus);
+        chrome_put_roster(&c.numbers, &who);
+        st = chrome_stream_commit(&c.stream, &gpus, &who, &sums, err);
+        rocl_buf_free(&gpus);
+        rocl_buf_free(&who);
+        c.report.bytes = sums.bytes;
+        c.report.slices = counts[0];
+        c.report.values = counts[1];
+        c.report.lanes = counts[2];
+        c.report.moved = counts[3];
+    }
+    for (size_t i = 0; c.captures && i < c.trace->capture_count; i++)
+        forget_capture(&c.captures[i]);
+    chrome_numbers_close(&c.numbers);
+    chrome_stream_close(&c.stream);
+    rocl_encoder_forget(&c.timeline.encoder); /* of a capture that could not be read to its end */
+    rocl_encoder_close(&c.timeline.encoder);
+    free(c.captures);
+    free(c.spans);
     if (report)
         *report = c.report;
     return st ? st : rocl_trace_outcome_utf8(t);

@@ -98,47 +98,6 @@ static rocl_status define_work(chrome_drawing *p, const rocl_track *t, uint64_t 
 
 /* ---- counters ---- */
 
-/* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
-static rocl_status define_counter(chrome_drawing *p, const rocl_track *t, uint64_t *id,
-                                  rocl_error *err)
-{
-    const chrome_numbers *w = &p->sink->numbers;
-    const rocl_capture *capture = w->capture;
-    const rocl_counter *k = t->id < capture->counter_count ? &capture->counters[t->id] : NULL;
-    char words[96] = "", place[ROCL_PLACE_LABEL_MAX] = "", name[384], whose[40] = "";
-    bool bytes = t->kind == ROCL_TRACK_ALLOCATED;
-    const char *unit = bytes ? "bytes" : k ? rocl_str(w->trace, k->units) : "";
-    if (!ROCL_GROW(p->counters, p->counter_cap, p->counter_count + (size_t)1))
-        return rocl_fail_memory(err);
-    chrome_counter *s = &p->counters[p->counter_count];
-    *id = p->counter_count++;
-    s->name.len = 0;
-    s->process = 0;
-    s->pid = bytes ? 0 : chrome_gpu_pid(w, t->agent);
-    if (s->pid) {
-        chrome_whose(w, t->process, whose, sizeof whose);
-        s->process = *whose ? w->processes[t->process].pid : 0;
-    } else {
-        s->pid = w->processes[t->process].pid;
-        rocl_agent_label(capture, t->agent, words, sizeof words);
-    }
-    if (t->kind == ROCL_TRACK_SAMPLES)
-        rocl_place_label(t->place, place);
-    rocl_label(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
-               bytes ? "allocated"
-               : k   ? rocl_str(w->trace, k->name)
-                     : "unknown counter",
-               place);
-    rocl_json_put(&s->name, name, strlen(name));
-    if (*unit) {
-        rocl_buf_str(&s->name, " (");
-        rocl_json_put(&s->name, unit, strlen(unit));
-        rocl_buf_byte(&s->name, ')');
-    }
-    rocl_buf_str(&s->name, whose);
-    return ROCL_OK;
-}
-
 /* ---- the timeline's sink ---- */
 
 static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
@@ -154,8 +113,45 @@ static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_
                                 rocl_error *err)
 {
     chrome_drawing *p = part_of(base);
-    if (t->kind > ROCL_TRACK_THREAD)
-        return define_counter(p, t, id, err);
+    if (t->kind > ROCL_TRACK_THREAD) {
+        /* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
+        const chrome_numbers *w = &p->sink->numbers;
+        const rocl_capture *capture = w->capture;
+        const rocl_counter *k = t->id < capture->counter_count ? &capture->counters[t->id] : NULL;
+        char words[96] = "", place[ROCL_PLACE_LABEL_MAX] = "", name[384], whose[40] = "";
+        bool bytes = t->kind == ROCL_TRACK_ALLOCATED;
+        const char *unit = bytes ? "bytes" : k ? rocl_str(w->trace, k->units) : "";
+        if (!ROCL_GROW(p->counters, p->counter_cap, p->counter_count + (size_t)1))
+            return rocl_fail_memory(err);
+        chrome_counter *s = &p->counters[p->counter_count];
+        *id = p->counter_count++;
+        s->name.len = 0;
+        s->process = 0;
+        s->pid = bytes ? 0 : chrome_gpu_pid(w, t->agent);
+        if (s->pid) {
+            chrome_whose(w, t->process, whose, sizeof whose);
+            s->process = *whose ? w->processes[t->process].pid : 0;
+        } else {
+            s->pid = w->processes[t->process].pid;
+            rocl_agent_label(capture, t->agent, words, sizeof words);
+        }
+        if (t->kind == ROCL_TRACK_SAMPLES)
+            rocl_place_label(t->place, place);
+        rocl_label(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words,
+                   words[0] ? " " : "",
+                   bytes ? "allocated"
+                   : k   ? rocl_str(w->trace, k->name)
+                         : "unknown counter",
+                   place);
+        rocl_json_put(&s->name, name, strlen(name));
+        if (*unit) {
+            rocl_buf_str(&s->name, " (");
+            rocl_json_put(&s->name, unit, strlen(unit));
+            rocl_buf_byte(&s->name, ')');
+        }
+        rocl_buf_str(&s->name, whose);
+        return ROCL_OK;
+    }
     return (t->kind == ROCL_TRACK_THREAD ? define_thread : define_work)(p, t, id, err);
 }
 

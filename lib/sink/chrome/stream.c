@@ -45,24 +45,21 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_err
     return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);
 }
 
-static rocl_status keep_block(chrome_stream *s, const rocl_buf *b, rocl_error *err)
-{
-    if (!b->len)
-        return ROCL_OK;
-    if (!ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
-        return rocl_fail_memory(err);
-    s->kept[s->kept_count] = (rocl_stored){0};
-    return rocl_space_store(s->trace->space, &s->kept[s->kept_count++], b->data, b->len, err);
-}
-
 static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
     const chrome_block b = block_of(c);
     const size_t skip = b.begins && !s->level ? 1 : 0;
     rocl_status st = ROCL_OK;
-    if (s->drawing)
-        return keep_block(s, &c->in, err);
+    if (s->drawing) {
+        if (!c->in.len)
+            return ROCL_OK;
+        if (!ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
+            return rocl_fail_memory(err);
+        s->kept[s->kept_count] = (rocl_stored){0};
+        return rocl_space_store(s->trace->space, &s->kept[s->kept_count++], c->in.data, c->in.len,
+                                err);
+    }
     if (s->trace->joint && c->in.len)
         st = rocl_joint_advance_to(s->trace->joint, &s->trace->captures[b.capture]->pub, err);
     return st ? st : rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);

@@ -127,21 +127,6 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     return st ? st : rocl_links_open(&at->links, s->trace, true, err);
 }
 
-/* Allocations have a record of their own: thread, agent, operation, bytes, address. */
-static rocl_status add_alloc(kineto_sink *s, unsigned worker, const rocl_alloc *a, rocl_error *err)
-{
-    uint8_t buf[64], *q = rocl_varint_put(buf, a->e.thread == ROCL_NONE ? 0 : a->e.thread + 1ull);
-    const uint64_t key[4] = {
-        rocl_sequence_number(ROCL_SEQUENCE_ALLOCATED, a->e.process) << ROCL_SEQUENCE_SHIFT |
-            (uint64_t)a->e.start >> (64 - ROCL_SEQUENCE_SHIFT),
-        (uint64_t)a->e.start, ~(uint64_t)a->e.end, rocl_row_word(a->e.id, ROCL_ALLOC)};
-    q = rocl_varint_put(q, a->owner == ROCL_NONE ? 0 : a->owner + 1ull);
-    q = rocl_varint_put(q, a->op == ROCL_OP_FREE);
-    q = rocl_varint_put(q, a->block ? a->block : a->size);
-    q = rocl_varint_put(q, a->address);
-    return rocl_sorter_add(s->encoder.sorter, worker, key, buf, (size_t)(q - buf), err);
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     kineto_sink *s = self;
@@ -158,8 +143,21 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     }
     if (b->kind != ROCL_ALLOC)
         return rocl_encoder_events(s, worker, b, err);
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = add_alloc(s, worker, &b->allocs[i], err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        /* Allocations have a record of their own: thread, agent, operation, bytes, address. */
+        const rocl_alloc *a = &b->allocs[i];
+        uint8_t buf[64],
+            *q = rocl_varint_put(buf, a->e.thread == ROCL_NONE ? 0 : a->e.thread + 1ull);
+        const uint64_t key[4] = {
+            rocl_sequence_number(ROCL_SEQUENCE_ALLOCATED, a->e.process) << ROCL_SEQUENCE_SHIFT |
+                (uint64_t)a->e.start >> (64 - ROCL_SEQUENCE_SHIFT),
+            (uint64_t)a->e.start, ~(uint64_t)a->e.end, rocl_row_word(a->e.id, ROCL_ALLOC)};
+        q = rocl_varint_put(q, a->owner == ROCL_NONE ? 0 : a->owner + 1ull);
+        q = rocl_varint_put(q, a->op == ROCL_OP_FREE);
+        q = rocl_varint_put(q, a->block ? a->block : a->size);
+        q = rocl_varint_put(q, a->address);
+        st = rocl_sorter_add(s->encoder.sorter, worker, key, buf, (size_t)(q - buf), err);
+    }
     return st;
 }
 
@@ -423,31 +421,7 @@ static void forget_ranges(kineto_sink *s)
     s->numbered = false;
 }
 
-static rocl_status put_gpu_annotations(kineto_sink *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
-        const gpu_range *r = &s->ranges[i];
-        const kineto_annotation *a = &s->annotations[r->annotation];
-        kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream, r->first,
-                                  r->last);
-        put_own_text(s);
-        st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
-    }
-    return st;
-}
-
-/* The approximate length of the text of an event. */
-static size_t weigh_event(const rocl_track_event *e)
-{
-    rocl_track_event args = *e;
-    rocl_track_arg a;
-    size_t n = EVENT_TEXT;
-    while (rocl_track_event_next_arg(&args, &a))
-        n += a.len + 20;
-    return n;
-}
-
+/* *weight: the approximate length of its text. */
 static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size_t *weight,
                                rocl_error *err)
 {
@@ -459,7 +433,10 @@ static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size
         return walk_allocation(s, rec, err);
     if (!rocl_record_decode(rec, &e))
         return rocl_fail_sorted(err);
-    *weight = weigh_event(&e);
+    rocl_track_event args = e;
+    rocl_track_arg a;
+    while (rocl_track_event_next_arg(&args, &a))
+        *weight += a.len + 20;
     if (kind != ROCL_SEQUENCE_HOST)
         return walk_work(s, rec, &e, err);
     if (sequence != s->sequence) {
@@ -501,8 +478,17 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
         if (st == ROCL_OK)
             st = rocl_piped_end_record(&s->file, s->trace, weight, err);
     }
-    if (st == ROCL_OK)
-        st = put_gpu_annotations(s, err);
+    if (st == ROCL_OK) {
+        st = ROCL_OK;
+        for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
+            const gpu_range *r = &s->ranges[i];
+            const kineto_annotation *a = &s->annotations[r->annotation];
+            kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream,
+                                      r->first, r->last);
+            put_own_text(s);
+            st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
+        }
+    }
     rocl_sorter_free(at->sorter);
     at->sorter = NULL;
     rocl_links_free(&at->links);
@@ -801,23 +787,7 @@ static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, roc
     return ROCL_OK; /* the caller checks whether it was cut */
 }
 
-/* On rank 0 of a team: hears when the others have events, and tells them what is chosen. */
-static rocl_status hear_all_times(const kineto_sink *s, kineto_times *all, rocl_error *err)
-{
-    uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-    const rocl_status st = rocl_joint_ask_all(s->trace->joint, &b, err);
-    return st ? st : rocl_joint_hear(s->trace->joint, hear_times, all, err);
-}
-
-static rocl_status tell_base(const kineto_sink *s, rocl_error *err)
-{
-    uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return rocl_joint_ask_all(s->trace->joint, &b, err);
-}
-
-/* The other end of both. */
+/* The ranks other than 0: tell their times, hear the base. */
 static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
 {
     rocl_team_reader r;
@@ -842,7 +812,8 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
  * readers compare times of ranks without it. */
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    const rocl_joint *parts = s->trace->joint;
+    rocl_joint *parts = s->trace->joint;
+    uint8_t space[ROCL_TEAM_SHORT];
     kineto_times all = {INT64_MAX, INT64_MIN};
     rocl_status st = ROCL_OK;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
@@ -851,26 +822,15 @@ static rocl_status choose_base(kineto_sink *s, rocl_error *err)
     }
     if (parts && !rocl_joint_leads(parts))
         return answer_with_times(s, &all, err);
-    if (parts)
-        st = hear_all_times(s, &all, err);
+    if (parts) { /* rank 0 hears when the others have events, and tells them what is chosen */
+        const rocl_buf ask = rocl_team_short(space, ROCL_TEAM_ASK, 0);
+        st = rocl_joint_ask_all(parts, &ask, err);
+        if (st == ROCL_OK)
+            st = rocl_joint_hear(parts, hear_times, &all, err);
+    }
     s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
-    return st == ROCL_OK && parts ? tell_base(s, err) : st;
-}
-
-/* A file whose captures one rank reads can be written by that rank alone. */
-static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
-{
-    rocl_trace *t = s->trace;
-    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
-    rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; ranks && i < t->capture_count; i++)
-        ranks[i] = rank_of(&t->captures[i]->pub);
-    if (st == ROCL_OK)
-        st = rocl_joint_is_apart(t, ranks) ? rocl_joint_open(t, s->opt->path, err)
-                                           : rocl_pipeline_complete(t, err);
-    rocl_joint_set_order(t, ROCL_JOINT_ALONE);
-    free(ranks);
-    return st;
+    const rocl_buf tell = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
+    return st == ROCL_OK && parts ? rocl_joint_ask_all(parts, &tell, err) : st;
 }
 
 static bool open_roster(kineto_sink *s)
@@ -908,7 +868,16 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
         s->workers[w].last = INT64_MIN;
         kineto_writer_open(&s->workers[w].writer, &s->format);
     }
-    const rocl_status st = open_outputs(s, err);
+    /* A file whose captures one rank reads can be written by that rank alone. */
+    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
+    rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; ranks && i < t->capture_count; i++)
+        ranks[i] = rank_of(&t->captures[i]->pub);
+    if (st == ROCL_OK)
+        st = rocl_joint_is_apart(t, ranks) ? rocl_joint_open(t, s->opt->path, err)
+                                           : rocl_pipeline_complete(t, err);
+    rocl_joint_set_order(t, ROCL_JOINT_ALONE);
+    free(ranks);
     return st ? st : rocl_encoder_open(&s->encoder, err);
 }
 

@@ -285,25 +285,6 @@ static void put_dimensions(kineto_writer *w, const char *key, const uint32_t v[3
     rocl_buf_byte(b, ']');
 }
 
-static void put_kernel_args(kineto_writer *w, const rocl_track_event *e, bool items, bool *any)
-{
-    static const char *const known[] = {"External id", NULL};
-    static const char *const own[] = {"device", "stream", "correlation",   "pid",
-                                      "grid",   "block",  "shared memory", NULL};
-    uint32_t grid[3];
-    for (int i = 0; i < 3; i++)
-        grid[i] = items || !e->workgroup[i]
-                      ? e->grid[i]
-                      : e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
-    if (e->grid[0] && e->workgroup[0]) {
-        put_dimensions(w, "grid", grid, any);
-        put_dimensions(w, "block", e->workgroup, any);
-    }
-    if (e->group_segment)
-        kineto_put_int(begin_arg(w, any), "shared memory\": ", e->group_segment);
-    put_source_args(w, e, known, own, any);
-}
-
 /* PyTorch's name of a copy, and its direction: "HtoD". */
 static const char *name_of_copy(const kineto_writer *w, uint32_t name, char kind[8])
 {
@@ -346,6 +327,9 @@ static void put_copy_args(kineto_writer *w, const rocl_track_event *e, const cha
 
 static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track_event *e)
 {
+    static const char *const known[] = {"External id", NULL};
+    static const char *const written[] = {"device", "stream", "correlation",   "pid",
+                                          "grid",   "block",  "shared memory", NULL};
     const int64_t device = kineto_device(w->capture, e->agent),
                   stream = kineto_stream(w->format, w->capture, e);
     const char *name = rocl_text(w->format->trace, e->name == ROCL_NONE ? 0 : e->name, NULL);
@@ -375,10 +359,22 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
         kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
     if (item->of_several && e->index < w->capture->process_count)
         kineto_put_int(begin_arg(w, &any), "pid\": ", kineto_pid(w->format, w->capture, e->index));
-    if (e->kind == ROCL_DISPATCH)
-        put_kernel_args(w, e, item->in_work_items, &any);
-    else if (e->kind == ROCL_COPY)
+    if (e->kind == ROCL_DISPATCH) {
+        uint32_t grid[3];
+        for (int i = 0; i < 3; i++)
+            grid[i] = item->in_work_items || !e->workgroup[i]
+                          ? e->grid[i]
+                          : e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
+        if (e->grid[0] && e->workgroup[0]) {
+            put_dimensions(w, "grid", grid, &any);
+            put_dimensions(w, "block", e->workgroup, &any);
+        }
+        if (e->group_segment)
+            kineto_put_int(begin_arg(w, &any), "shared memory\": ", e->group_segment);
+        put_source_args(w, e, known, written, &any);
+    } else if (e->kind == ROCL_COPY) {
         put_copy_args(w, e, kind, &any);
+    }
     end_args(w, any);
     if (item->linked)
         put_arrow(w, "f", "ac2g", e->stack_id, device, stream, e->time);

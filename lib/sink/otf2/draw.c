@@ -165,25 +165,6 @@ static void write_bytes(rocl_drawing *p, uint64_t metric, int64_t time, int64_t 
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* Keeps the current record for the file of markers if the program set it. Samples of call stacks
- * are instants, too, but not markers. */
-static rocl_status keep_marker(ot_drawing *p, rocl_error *err)
-{
-    const ot_sink *s = p->sink;
-    const rocl_track_event *e = &p->drawing.event;
-    if (e->kind != ROCL_MARKER && e->kind != ROCL_INSTANT)
-        return ROCL_OK;
-    const char *category = rocl_str(s->trace, e->category);
-    if (e->kind == ROCL_INSTANT && strncasecmp(category, "MARKER", 6) != 0 &&
-        strncasecmp(category, "KOKKOS", 6) != 0)
-        return ROCL_OK;
-    const uint64_t *rest = p->drawing.record.key;
-    const uint64_t key[4] = {p->tracks[p->current].number, rest[1], rest[2], rest[3]};
-    uint8_t text[ROCL_VARINT_MAX];
-    uint8_t *end = rocl_varint_put(text, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
-    return rocl_sorter_add(s->markers, p->worker, key, text, (size_t)(end - text), err);
-}
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* Keeps the current record for the second pass, where records of a track are a sequence. Its index
@@ -232,7 +213,21 @@ static rocl_status write_enter(ot_drawing *p, OTF2_RegionRef *region, rocl_error
     *region = ot_event_region(p);
     OTF2_AttributeList *attributes = ot_event_attributes(p);
     OTF2_EvtWriter_Enter(p->writer, attributes, note_time(p, p->drawing.event.time), *region);
-    return keep_marker(p, err);
+    /* Keeps the current record for the file of markers if the program set it. Samples of call
+     * stacks are instants, too, but not markers. */
+    const ot_sink *s = p->sink;
+    const rocl_track_event *e = &p->drawing.event;
+    if (e->kind != ROCL_MARKER && e->kind != ROCL_INSTANT)
+        return ROCL_OK;
+    const char *category = rocl_str(s->trace, e->category);
+    if (e->kind == ROCL_INSTANT && strncasecmp(category, "MARKER", 6) != 0 &&
+        strncasecmp(category, "KOKKOS", 6) != 0)
+        return ROCL_OK;
+    const uint64_t *rest = p->drawing.record.key;
+    const uint64_t key[4] = {p->tracks[p->current].number, rest[1], rest[2], rest[3]};
+    uint8_t text[ROCL_VARINT_MAX];
+    uint8_t *end = rocl_varint_put(text, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
+    return rocl_sorter_add(s->markers, p->worker, key, text, (size_t)(end - text), err);
 }
 
 static rocl_status write_slice(rocl_drawing *base, uint64_t track, rocl_error *err)

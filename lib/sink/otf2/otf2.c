@@ -46,17 +46,6 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
     return st;
 }
 
-/* The largest first: one that is begun last keeps a worker busy when all others are done. */
-static void order_parts(ot_pass *pass, const rocl_draw_range *cuts)
-{
-    for (size_t i = 0; i < pass->part_count; i++) {
-        size_t at = i;
-        for (; at && cuts[pass->order[at - 1]].weight < cuts[i].weight; at--)
-            pass->order[at] = pass->order[at - 1];
-        pass->order[at] = i;
-    }
-}
-
 /* The timeline (and the tracks) of the pass are set. */
 static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
@@ -81,7 +70,13 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
             .earliest = INT64_MAX,
             .latest = -1};
     }
-    order_parts(pass, cuts);
+    /* The largest first: one that is begun last keeps a worker busy when all others are done. */
+    for (size_t i = 0; i < pass->part_count; i++) {
+        size_t at = i;
+        for (; at && cuts[pass->order[at - 1]].weight < cuts[i].weight; at--)
+            pass->order[at] = pass->order[at - 1];
+        pass->order[at] = i;
+    }
     rocl_status st = rocl_start_draw_ranges(t->sorter, t->sequences, cuts, count, err);
     return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
 }

@@ -22,13 +22,6 @@
 
 static const rocl_track_kind last_track_kind = ROCL_TRACK_SAMPLES;
 
-static void put_peers(rocl_buf *b, const ot_peers *e)
-{
-    rocl_buf_varint(b, e->count);
-    for (size_t i = 0; i < e->count; i++)
-        rocl_buf_varint(b, e->all[i]);
-}
-
 /* Numbers that may be ROCL_NONE are put with 1 added, as 32 bits. */
 static void put_ref(rocl_buf *b, uint32_t ref)
 {
@@ -38,20 +31,6 @@ static void put_ref(rocl_buf *b, uint32_t ref)
 static uint32_t take_ref(rocl_team_reader *r)
 {
     return (uint32_t)rocl_team_number(r) - 1;
-}
-
-static void put_track(rocl_buf *b, const ot_sink *s, const ot_track *t)
-{
-    rocl_buf_varint(b, t->track.kind);
-    rocl_buf_varint(b, t->track.process);
-    put_ref(b, t->track.thread);
-    put_ref(b, t->track.agent);
-    put_ref(b, t->track.id);
-    rocl_buf_varint(b, t->track.lane);
-    rocl_buf_varint(b, t->base);
-    rocl_buf_varint(b, t->number - s->first_number);
-    rocl_buf_varint(b, t->events);
-    rocl_buf_byte(b, t->copies);
 }
 
 rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
@@ -67,10 +46,23 @@ rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
         rocl_buf_varint(b, s->defs.lists[kind].count);
     rocl_buf_varint(b, s->side_first);
     rocl_buf_varint(b, s->side_bytes - s->side_first);
-    put_peers(b, &s->peers);
+    rocl_buf_varint(b, s->peers.count);
+    for (size_t i = 0; i < s->peers.count; i++)
+        rocl_buf_varint(b, s->peers.all[i]);
     rocl_buf_varint(b, s->track_count);
-    for (uint32_t i = 0; i < s->track_count; i++)
-        put_track(b, s, &s->tracks[i]);
+    for (uint32_t i = 0; i < s->track_count; i++) {
+        const ot_track *t = &s->tracks[i];
+        rocl_buf_varint(b, t->track.kind);
+        rocl_buf_varint(b, t->track.process);
+        put_ref(b, t->track.thread);
+        put_ref(b, t->track.agent);
+        put_ref(b, t->track.id);
+        rocl_buf_varint(b, t->track.lane);
+        rocl_buf_varint(b, t->base);
+        rocl_buf_varint(b, t->number - s->first_number);
+        rocl_buf_varint(b, t->events);
+        rocl_buf_byte(b, t->copies);
+    }
     return b->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
@@ -81,8 +73,10 @@ static void put_text(rocl_buf *b, const ot_sink *s, uint32_t text)
     rocl_team_put_text(b, p, n);
 }
 
-static void put_definitions(rocl_buf *b, const ot_sink *s)
+static void put_facts(rocl_buf *b, const ot_sink *s)
 {
+    const int64_t times[] = {s->earliest, s->latest};
+    rocl_buf_put(b, times, sizeof times);
     const ot_defs *d = &s->defs;
     const uint32_t *strings = d->lists[OT_STRINGS].items;
     const ot_attribute *attributes = d->lists[OT_ATTRIBUTES].items;
@@ -119,13 +113,6 @@ static void put_definitions(rocl_buf *b, const ot_sink *s)
         put_ref(b, metrics[i].process);
         put_ref(b, metrics[i].agent);
     }
-}
-
-static void put_facts(rocl_buf *b, const ot_sink *s)
-{
-    const int64_t times[] = {s->earliest, s->latest};
-    rocl_buf_put(b, times, sizeof times);
-    put_definitions(b, s);
     rocl_buf_put(b, s->captures.data, s->captures.len);
     b->failed |= s->defs.failed;
 }
@@ -149,13 +136,6 @@ rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err)
         return ot_archive_fail(s->archive, errno, err);
     s->side_bytes += sizeof side + n;
     return ROCL_OK;
-}
-
-static rocl_status close_side(ot_sink *s, rocl_error *err)
-{
-    FILE *side = s->side;
-    s->side = NULL;
-    return side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
 }
 
 /* ---- all captures again, on rank 0 ----------------------------------------------------------- */
@@ -283,27 +263,6 @@ static rocl_status take_peers(ot_sink *s, rocl_team_reader *r, rocl_error *err)
     return e->all && ot_number_peers(s) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void take_track(ot_sink *s, ot_track *t, uint32_t nth, uint32_t numbers, rocl_team_reader *r)
-{
-    const rocl_capture *c = s->system.capture;
-    t->track.kind = (rocl_track_kind)rocl_team_number(r);
-    t->track.process = (uint32_t)rocl_team_number(r);
-    t->track.thread = take_ref(r);
-    t->track.agent = take_ref(r);
-    t->track.id = take_ref(r);
-    t->track.lane = (uint32_t)rocl_team_number(r);
-    t->base = (uint32_t)rocl_team_number(r);
-    const uint64_t number = rocl_team_number(r);
-    t->number = s->next_number + (uint32_t)number;
-    t->events = rocl_team_number(r);
-    const uint8_t *copies = rocl_team_bytes(r, 1);
-    t->copies = copies && *copies;
-    r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
-              (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
-              (t->track.agent != ROCL_NONE && t->track.agent >= c->agent_count) || t->base > nth ||
-              number >= numbers;
-}
-
 /* The numbers of the archive are next_number and what follows. */
 static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers, rocl_error *err)
 {
@@ -311,8 +270,26 @@ static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers
     if (r->bad || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
     s->tracks = calloc(n + 1, sizeof *s->tracks);
-    for (; s->tracks && s->track_count < n && !r->bad; s->track_count++)
-        take_track(s, &s->tracks[s->track_count], s->track_count, numbers, r);
+    for (; s->tracks && s->track_count < n && !r->bad; s->track_count++) {
+        ot_track *t = &s->tracks[s->track_count];
+        const rocl_capture *c = s->system.capture;
+        t->track.kind = (rocl_track_kind)rocl_team_number(r);
+        t->track.process = (uint32_t)rocl_team_number(r);
+        t->track.thread = take_ref(r);
+        t->track.agent = take_ref(r);
+        t->track.id = take_ref(r);
+        t->track.lane = (uint32_t)rocl_team_number(r);
+        t->base = (uint32_t)rocl_team_number(r);
+        const uint64_t number = rocl_team_number(r);
+        t->number = s->next_number + (uint32_t)number;
+        t->events = rocl_team_number(r);
+        const uint8_t *copies = rocl_team_bytes(r, 1);
+        t->copies = copies && *copies;
+        r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
+                  (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
+                  (t->track.agent != ROCL_NONE && t->track.agent >= c->agent_count) ||
+                  t->base > s->track_count || number >= numbers;
+    }
     if (r->bad)
         return rocl_team_bad_message(err);
     s->next_number += numbers;
@@ -399,19 +376,6 @@ static rocl_status take_captures(whole *w, rocl_error *err)
     for (unsigned r = 0; r < w->rank_count; r++)
         ot_mapping_close(&w->ranks[r].to);
     return st == ROCL_OK && w->s.defs.failed ? rocl_fail_memory(err) : st;
-}
-
-static void put_answer(rocl_buf *b, const teller *f)
-{
-    rocl_buf_varint(b, f->captures);
-    rocl_buf_put(b, f->numbers.data, f->numbers.len);
-    for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
-        const uint32_t n = f->to.refs[kind] ? f->to.counts[kind] : 0;
-        rocl_buf_varint(b, n);
-        for (uint32_t i = 0; i < n; i++)
-            rocl_buf_varint(b, f->to.refs[kind][i]);
-    }
-    b->failed |= f->numbers.failed;
 }
 
 /* ---- what rank 0 has answered, on every rank ------------------------------------------------- */
@@ -581,7 +545,16 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
         if (r && !rocl_joint_facts(parts, r)->len)
             continue;
         answer.len = 0;
-        put_answer(&answer, &w->ranks[r]);
+        const teller *f = &w->ranks[r];
+        rocl_buf_varint(&answer, f->captures);
+        rocl_buf_put(&answer, f->numbers.data, f->numbers.len);
+        for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
+            const uint32_t n = f->to.refs[kind] ? f->to.counts[kind] : 0;
+            rocl_buf_varint(&answer, n);
+            for (uint32_t i = 0; i < n; i++)
+                rocl_buf_varint(&answer, f->to.refs[kind][i]);
+        }
+        answer.failed |= f->numbers.failed;
         if (answer.failed)
             st = rocl_fail_memory(err);
         else if (r)
@@ -701,7 +674,9 @@ rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
     uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
                          s->counts.moved};
     rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    rocl_status st = close_side(s, err);
+    FILE *side = s->side;
+    s->side = NULL;
+    rocl_status st = side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_joint_leads(s->trace->joint) ? complete_on_rank_0(s, &sums, err)
                                                : complete_on_other(s, &sums, err);

@@ -260,31 +260,6 @@ static void put_title(rocl_buf *b, const v1_csv *s, const char *title)
     rocl_buf_str(b, s->without_db ? "" : "\"");
 }
 
-static void put_header(rocl_buf *b, const v1_csv *s)
-{
-    static const char *const launch[] = {"Index",       "KernelName", "gpu-id", "queue-id",
-                                         "queue-index", "pid",        "tid",    "grd",
-                                         "wgr",         "lds",        "scr"};
-    static const char *const registers[] = {"arch_vgpr", "accum_vgpr", "sgpr", "wave_size"};
-    static const char *const old_registers[] = {"vgpr", "sgpr", "fbar"};
-    static const char *const times[] = {"DispatchNs", "BeginNs", "EndNs", "CompleteNs"};
-    const bool old = s->all.any & ROCL_PACKET_REGISTERS;
-    for (size_t i = 0; i < sizeof launch / sizeof *launch; i++)
-        put_title(b, s, launch[i]);
-    for (size_t i = 0; i < (old ? 3 : 4); i++)
-        put_title(b, s, old ? old_registers[i] : registers[i]);
-    put_title(b, s, "sig");
-    if (has_objects(s))
-        put_title(b, s, "obj");
-    for (size_t i = 0; i < s->column_count; i++)
-        put_title(b, s, rocl_str(s->trace, s->columns[i]));
-    for (size_t i = 0; i < 4 && (s->all.times || !s->without_db); i++)
-        put_title(b, s, times[i]);
-    if (!s->without_db || (s->opt->duration && s->all.times))
-        put_title(b, s, "DurationNs");
-    rocl_buf_byte(b, '\n');
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_number(rocl_buf *b, int64_t v)
@@ -301,25 +276,6 @@ static void put_handle(rocl_buf *b, const v1_csv *s, uint64_t v)
     rocl_buf_str(b, quoted ? ",\"0x" : ",0x");
     rocl_buf_hex(b, v, 1);
     rocl_buf_str(b, quoted ? "\"" : "");
-}
-
-/* SQLite makes integers of what is one; Python prints the others. */
-static void put_value(rocl_buf *b, bool without_db, bool fractions, double v)
-{
-    const bool whole = fabs(v) < 9e18 && v == (double)(int64_t)v;
-    char text[400];
-    if (without_db && fractions && isfinite(v)) {
-        const int n = snprintf(text, sizeof text, ",%.10f", v);
-        text[n - 11] = '.'; /* whatever the locale has */
-        rocl_buf_put(b, text, (size_t)n);
-    } else if (whole) {
-        put_number(b, (int64_t)v);
-    } else if (isfinite(v)) {
-        rocl_buf_byte(b, ',');
-        rocl_repr_put(b, v);
-    } else {
-        rocl_buf_str(b, isnan(v) ? ",nan" : v < 0 ? ",-inf" : ",inf");
-    }
 }
 
 /* A row; values by column, of which `has` says which there are. */
@@ -350,11 +306,25 @@ static void put_row(rocl_buf *b, const v1_csv *s, const v1_row *r, uint64_t inde
     if (has_objects(s))
         put_handle(b, s, p->object);
     for (size_t i = 0; i < s->column_count; i++)
-        if (has[i])
-            put_value(b, s->without_db,
-                      rocl_map_get(&s->all.counters, s->columns[i], 0) & COUNTER_FRACTIONS,
-                      values[i]);
-        else
+        if (has[i]) {
+            /* SQLite makes integers of what is one; Python prints the others. */
+            const bool whole = fabs(values[i]) < 9e18 && values[i] == (double)(int64_t)values[i];
+            char text[400];
+            if (s->without_db &&
+                (rocl_map_get(&s->all.counters, s->columns[i], 0) & COUNTER_FRACTIONS) &&
+                isfinite(values[i])) {
+                const int len = snprintf(text, sizeof text, ",%.10f", values[i]);
+                text[len - 11] = '.'; /* whatever the locale has */
+                rocl_buf_put(b, text, (size_t)len);
+            } else if (whole) {
+                put_number(b, (int64_t)values[i]);
+            } else if (isfinite(values[i])) {
+                rocl_buf_byte(b, ',');
+                rocl_repr_put(b, values[i]);
+            } else {
+                rocl_buf_str(b, isnan(values[i]) ? ",nan" : values[i] < 0 ? ",-inf" : ",inf");
+            }
+        } else
             rocl_buf_str(b, ",None");
     const bool known = p->known & ROCL_PACKET_TIMES;
     const int64_t times[] = {
@@ -491,8 +461,30 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     p.values = calloc(s->column_count + 1, sizeof *p.values);
     p.has = calloc(s->column_count + 1, sizeof *p.has);
     rocl_status st = p.values && p.has ? open_file(s, err) : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        put_header(rocl_piped_buf(&s->file), s);
+    if (st == ROCL_OK) {
+        rocl_buf *b = rocl_piped_buf(&s->file);
+        static const char *const launch[] = {"Index",       "KernelName", "gpu-id", "queue-id",
+                                             "queue-index", "pid",        "tid",    "grd",
+                                             "wgr",         "lds",        "scr"};
+        static const char *const registers[] = {"arch_vgpr", "accum_vgpr", "sgpr", "wave_size"};
+        static const char *const old_registers[] = {"vgpr", "sgpr", "fbar"};
+        static const char *const times[] = {"DispatchNs", "BeginNs", "EndNs", "CompleteNs"};
+        const bool old = s->all.any & ROCL_PACKET_REGISTERS;
+        for (size_t i = 0; i < sizeof launch / sizeof *launch; i++)
+            put_title(b, s, launch[i]);
+        for (size_t i = 0; i < (old ? 3 : 4); i++)
+            put_title(b, s, old ? old_registers[i] : registers[i]);
+        put_title(b, s, "sig");
+        if (has_objects(s))
+            put_title(b, s, "obj");
+        for (size_t i = 0; i < s->column_count; i++)
+            put_title(b, s, rocl_str(s->trace, s->columns[i]));
+        for (size_t i = 0; i < 4 && (s->all.times || !s->without_db); i++)
+            put_title(b, s, times[i]);
+        if (!s->without_db || (s->opt->duration && s->all.times))
+            put_title(b, s, "DurationNs");
+        rocl_buf_byte(b, '\n');
+    }
     if (st == ROCL_OK)
         st = rocl_sorter_start(s->rows, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more)

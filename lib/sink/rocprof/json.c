@@ -225,20 +225,6 @@ static rocl_status add_end(v1_sink *s, unsigned worker, const rocl_capture *c, b
         sizeof end, err);
 }
 
-/* The position of an unnamed argument, from its placeholder "arg2"; SIZE_MAX: it has a name. */
-static size_t place_of_arg(const char *name)
-{
-    char *end;
-    const unsigned long place =
-        strncmp(name, "arg", 3) || !name[3] ? 0 : strtoul(name + 3, &end, 10);
-    return !strncmp(name, "arg", 3) && name[3] && !*end ? place : SIZE_MAX;
-}
-
-static bool is_result(const char *name)
-{
-    return !strcmp(name, "ret") || !strcmp(name, "return");
-}
-
 /* "( kernel(KERNEL) a(v) b({x(1) y(2}))": in structs "=" is "(" and "," is ")". */
 static void put_hip_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
 {
@@ -260,6 +246,15 @@ static void put_hip_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
     rocl_buf_str(b, count ? ")" : " ))");
 }
 
+/* The position of an unnamed argument, from its placeholder "arg2"; SIZE_MAX: it has a name. */
+static size_t place_of_arg(const char *name)
+{
+    char *end;
+    const unsigned long place =
+        strncmp(name, "arg", 3) || !name[3] ? 0 : strtoul(name + 3, &end, 10);
+    return !strncmp(name, "arg", 3) && name[3] && !*end ? place : SIZE_MAX;
+}
+
 /* "(v, , v) = returned": arguments have no names, or their place as one. */
 static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
 {
@@ -269,7 +264,7 @@ static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
     rocl_buf_byte(b, '(');
     for (uint32_t i = 0; i < count; i++) {
         const char *name = rocl_text(t, args[i].name, NULL);
-        if (is_result(name)) {
+        if (!strcmp(name, "ret") || !strcmp(name, "return")) {
             result = &args[i];
             continue;
         }
@@ -408,12 +403,6 @@ static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch
                   r->stream, err);
 }
 
-/* Rows of KERN say how a kernel was launched and its counters, rows of OPS its stream. */
-static bool has_kern_row(const rocl_capture *c, const rocl_dispatch *d)
-{
-    return c->counter_count || (d->stream >= c->stream_count && d->workgroup[0]);
-}
-
 static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                                 rocl_error *err)
 {
@@ -425,7 +414,7 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     const char *suffix = v1_kernel_suffix(s->trace, k, e->name);
     v1_worker *w = &s->workers[worker];
     rocl_buf *b = &w->text;
-    if (!has_kern_row(c, d))
+    if (!c->counter_count && (d->stream < c->stream_count || !d->workgroup[0]))
         return add_op(s, worker, batch, e, d->agent, d->queue, d->stream, err);
     const int64_t device = v1_device_of(c, d->agent), gpu = section_of_gpu(s, c, d->agent);
     const v1_spot spot = {SECTION_GPU + gpu, row_of(s, c, e->process, v1_tid_of(c, e->thread)),
@@ -564,25 +553,6 @@ static rocl_status add_flows(v1_sink *s, rocl_error *err)
     return st;
 }
 
-static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
-{
-    v1_flow f;
-    memcpy(&f, data, sizeof f);
-    for (unsigned end = 0; end < 2; end++) {
-        const v1_spot *at = end ? &f.to : &f.from;
-        rocl_buf_str(b, ",{\"ts\":");
-        rocl_buf_i64(b, (int64_t)at->time);
-        rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
-        rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
-        rocl_buf_i64(b, (int64_t)id);
-        rocl_buf_str(b, ",\"pid\":");
-        rocl_buf_i64(b, at->pid);
-        rocl_buf_str(b, ",\"tid\":");
-        rocl_buf_i64(b, at->tid);
-        rocl_buf_str(b, ",\"name\":\"dep\"}\n");
-    }
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* place: where it is, "" unless there are several machines. */
@@ -648,7 +618,22 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
         rocl_buf *b = rocl_piped_buf(&s->file);
         const uint64_t table = rec.key[0] >> 32;
         if (table == TABLE_FLOWS) {
-            put_flow(b, rec.data, flows++);
+            v1_flow f;
+            memcpy(&f, rec.data, sizeof f);
+            for (unsigned end = 0; end < 2; end++) {
+                const v1_spot *at = end ? &f.to : &f.from;
+                rocl_buf_str(b, ",{\"ts\":");
+                rocl_buf_i64(b, (int64_t)at->time);
+                rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
+                rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
+                rocl_buf_i64(b, (int64_t)flows);
+                rocl_buf_str(b, ",\"pid\":");
+                rocl_buf_i64(b, at->pid);
+                rocl_buf_str(b, ",\"tid\":");
+                rocl_buf_i64(b, at->tid);
+                rocl_buf_str(b, ",\"name\":\"dep\"}\n");
+            }
+            flows++;
         } else {
             if (table == TABLE_KERN && !rec.key[3])
                 memcpy(kern, rec.key, sizeof kern);
@@ -663,28 +648,6 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
         st = rocl_piped_end_row(&s->file, s->trace, err);
     }
     return st;
-}
-
-/* ,"gpus":[...] of a process: those of which more is known than their number. */
-static void put_gpus(rocl_buf *b, const rocl_capture *c, uint32_t process)
-{
-    const char *before = ",\"gpus\":[";
-    for (uint32_t i = 0; i < c->agent_count; i++) {
-        const rocl_agent *a = &c->agents[i];
-        const bool own = a->process < c->process_count ? a->process == process
-                                                       : a->machine == rocl_machine_of(c, process);
-        const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, i);
-        if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
-            continue;
-        rocl_buf_printf(b, "%s{\"id\":%" PRId64, before, v1_device_of(c, i));
-        if (counted)
-            rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
-        put_named_text(b, "uuid", c->trace, a->uuid);
-        put_named_text(b, "pci", c->trace, a->pci);
-        rocl_buf_byte(b, '}');
-        before = ",";
-    }
-    rocl_buf_str(b, *before == ',' && !before[1] ? "]" : "");
 }
 
 /* Who is who: rocprof has no place for it, and reads no members that it does not know. */
@@ -707,7 +670,25 @@ static void put_processes(v1_sink *s, rocl_buf *b)
                 put_named_text(b, "hostname", t, m->hostname);
                 put_named_text(b, "machine_id", t, m->machine_id);
             }
-            put_gpus(b, c, k);
+            /* ,"gpus":[...] of a process: those of which more is known than their number. */
+            const char *before_gpu = ",\"gpus\":[";
+            for (uint32_t n = 0; n < c->agent_count; n++) {
+                const rocl_agent *a = &c->agents[n];
+                const bool own = a->process < c->process_count
+                                     ? a->process == k
+                                     : a->machine == rocl_machine_of(c, k);
+                const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, n);
+                if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
+                    continue;
+                rocl_buf_printf(b, "%s{\"id\":%" PRId64, before_gpu, v1_device_of(c, n));
+                if (counted)
+                    rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
+                put_named_text(b, "uuid", c->trace, a->uuid);
+                put_named_text(b, "pci", c->trace, a->pci);
+                rocl_buf_byte(b, '}');
+                before_gpu = ",";
+            }
+            rocl_buf_str(b, before_gpu[1] ? "" : "]");
             rocl_buf_byte(b, '}');
             before = ",\n";
         }

@@ -504,18 +504,6 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     rocl_buf_byte(b, '}');
 }
 
-static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
-{
-    const rocl_counter *k = &e->capture->counters[at];
-    v3_put_number(b, "{\"agent_id\":{\"handle\":",
-                  k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
-    v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[at]);
-    v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
-    v3_put_text(b, ",\"description\":", e->trace, k->description);
-    v3_put_text(b, ",\"block\":", e->trace, k->block);
-    rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
-}
-
 /* Those of no process belong to the processes of their machine, or to all if that is unknown. */
 static bool is_agent_of(const v3_element *e, const rocl_agent *a)
 {
@@ -543,7 +531,14 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
     for (uint32_t i = 0; i < c->counter_count; i++)
         if (v3_is_of(c, c->counters[i].process, e->process)) {
             rocl_buf_str(b, before);
-            put_counter(b, e, i);
+            const rocl_counter *k = &e->capture->counters[i];
+            v3_put_number(b, "{\"agent_id\":{\"handle\":",
+                          k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
+            v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[i]);
+            v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
+            v3_put_text(b, ",\"description\":", e->trace, k->description);
+            v3_put_text(b, ",\"block\":", e->trace, k->block);
+            rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
             before = ",";
         }
     rocl_buf_str(b, "],\"strings\":{\"callback_records\":[");

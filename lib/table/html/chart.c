@@ -171,36 +171,6 @@ static void put_points_legend(rocl_figure *f, const rocl_table *t, const point_p
     rocl_figure_put_legend(f, legend, count);
 }
 
-/* "{name}: {calls} calls" with the cells of a row. */
-static void put_cells_of(rocl_buf *b, const rocl_table *t, size_t row, const char *text)
-{
-    for (const char *open; (open = strchr(text, '{'));) {
-        char key[32];
-        const char *close = strchr(open, '}');
-        const int n = (int)(close - open - 1);
-        rocl_html_put(b, "%.*s", (int)(open - text), text);
-        snprintf(key, sizeof key, "%.*s", n, open + 1);
-        rocl_html_put_cell(b, t, row, rocl_table_find_column(t, key));
-        text = close + 1;
-    }
-    rocl_buf_str(b, text);
-}
-
-/* Dashed lines on which x times y is a power of 10. */
-static void put_lines_of_totals(rocl_buf *b, const rocl_axis *axis, const rocl_axis *upright)
-{
-    rocl_buf_str(b, "<path class=\"w\" d=\"");
-    for (double v = pow(10, ceil(log10(axis->from * upright->from))); v < axis->to * upright->to;
-         v *= 10) {
-        const double first = fmax(axis->from, v / upright->to);
-        const double last = fmin(axis->to, v / upright->from);
-        rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(axis, first),
-                      rocl_axis_y(upright, v / first, PLANE), rocl_axis_x(axis, last),
-                      rocl_axis_y(upright, v / last, PLANE));
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
 /* A point is a line of no length with round ends, which stays round however the plot is stretched.
  */
 static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
@@ -236,8 +206,19 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
     if (rocl_figure_begin(&f, p->title)) {
         put_points_legend(&f, t, p, rows, n);
         rocl_figure_begin_row(&f);
-        if (p->totals)
-            put_lines_of_totals(b, &axis, &upright);
+        if (p->totals) {
+            /* Dashed lines on which x times y is a power of 10. */
+            rocl_buf_str(b, "<path class=\"w\" d=\"");
+            for (double v = pow(10, ceil(log10(axis.from * upright.from)));
+                 v < axis.to * upright.to; v *= 10) {
+                const double first = fmax(axis.from, v / upright.to);
+                const double last = fmin(axis.to, v / upright.from);
+                rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(&axis, first),
+                              rocl_axis_y(&upright, v / first, PLANE), rocl_axis_x(&axis, last),
+                              rocl_axis_y(&upright, v / last, PLANE));
+            }
+            rocl_buf_str(b, "\"/>");
+        }
         for (size_t i = n; i-- > 0;) { /* backwards: the first rows are on top */
             const double up = rocl_cell_length(t, rows[i], y),
                          percent = rocl_cell_length(t, rows[i], share);
@@ -250,7 +231,17 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
                           p->colours_by ? p->legend[colour_of(t, rows[i], p)].colour
                                         : class_colours[class_of(t, rows[i], class)],
                           at, rocl_axis_y(&upright, up, PLANE));
-            put_cells_of(b, t, rows[i], p->text);
+            /* "{name}: {calls} calls" with the cells of a row. */
+            const char *text = p->text;
+            for (const char *open; (open = strchr(text, '{'));) {
+                char key[32];
+                const char *close = strchr(open, '}');
+                rocl_html_put(b, "%.*s", (int)(open - text), text);
+                snprintf(key, sizeof key, "%.*s", (int)(close - open - 1), open + 1);
+                rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, key));
+                text = close + 1;
+            }
+            rocl_buf_str(b, text);
             rocl_buf_str(b, "</title></path>");
         }
         rocl_figure_end_plot(&f);
@@ -305,25 +296,6 @@ static void put_collectives(rocl_buf *b, const rocl_table *t)
                    {"q6", "broadcast"},
                    {"q7", "others"}}};
     put_points(b, t, &p);
-}
-
-/* The time of kernels, and how it is made up of calls and their duration. */
-static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
-{
-    /* Equal totals are on straight lines from upper left to lower right: points far to the upper
-     * right are worth optimising. */
-    static const point_plot p = {
-        "average_ns",
-        "calls",
-        "Kernels by duration and number of calls",
-        "Calls",
-        "average duration of a call; on a dashed line the totals are equal, "
-        "10 times more on the next one",
-        "{name}: {calls} calls of {average_ns}, {total_ns} in total",
-        .totals = true};
-    put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
-    if (most > FIGURE_MOST_BARS)
-        put_points(b, t, &p);
 }
 
 /* ---- parts of a whole ------------------------------------------------------------------------ */
@@ -597,35 +569,6 @@ static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t c
     return largest;
 }
 
-/* The outline of part `k`, as steps. Slices in which it is 0 are left out. */
-static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t k, size_t from,
-                        size_t to, const rocl_axis *axis, double origin, double full, int height)
-{
-    const rocl_axis upright = {0, 1, ROCL_UNIT_PERCENT, false};
-    const size_t begin = rocl_table_find_column(t, "start_ns");
-    const size_t end = rocl_table_find_column(t, "end_ns");
-    char points[96]; /* the bulk of a page: one printf for all four numbers */
-    rocl_html_put(b, "<path class=\"%s\" d=\"", a->parts[k].colour);
-    for (size_t i = from; i < to; i++) {
-        const double x = rocl_axis_x(axis, rocl_cell_length(t, i, begin) - origin);
-        const double next = rocl_axis_x(axis, rocl_cell_length(t, i, end) - origin);
-        const double whole = a->full == OF_SLICE
-                                 ? rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin)
-                                 : full;
-        double below = 0;
-        for (size_t p = 0; p < k; p++)
-            below += part_of(t, i, &a->parts[p]);
-        const double top = below + part_of(t, i, &a->parts[k]);
-        if (whole <= 0 || top <= below)
-            continue;
-        snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
-                 rocl_axis_y(&upright, below / whole, height), next,
-                 rocl_axis_y(&upright, top / whole, height), x);
-        rocl_buf_str(b, points);
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
 /* The share of all parts together in the time of the rows. */
 static double average_share(const rocl_table *t, const areas *a, size_t from, size_t to)
 {
@@ -673,8 +616,30 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
                                                                     t->columns[first].unit, false};
         f.upright = &upright;
         rocl_figure_begin_row(&f);
-        for (size_t k = 0; k < a->n; k++)
-            put_outline(b, t, a, k, rows[r], to, &axis, origin, full, height);
+        for (size_t k = 0; k < a->n; k++) {
+            /* The outline of piece `k`, as steps. Slices in which it is 0 are left out. */
+            const rocl_axis unit = {0, 1, ROCL_UNIT_PERCENT, false};
+            char points[96]; /* the bulk of a page: one printf for all four numbers */
+            rocl_html_put(b, "<path class=\"%s\" d=\"", a->parts[k].colour);
+            for (size_t i = rows[r]; i < to; i++) {
+                const double from = rocl_cell_length(t, i, begin);
+                const double past = rocl_cell_length(t, i, end);
+                const double x = rocl_axis_x(&axis, from - origin);
+                const double next = rocl_axis_x(&axis, past - origin);
+                const double whole = a->full == OF_SLICE ? past - from : full;
+                double below = 0;
+                for (size_t p = 0; p < k; p++)
+                    below += part_of(t, i, &a->parts[p]);
+                const double top = below + part_of(t, i, &a->parts[k]);
+                if (whole <= 0 || top <= below)
+                    continue;
+                snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
+                         rocl_axis_y(&unit, below / whole, height), next,
+                         rocl_axis_y(&unit, top / whole, height), x);
+                rocl_buf_str(b, points);
+            }
+            rocl_buf_str(b, "\"/>");
+        }
         rocl_figure_end_plot(&f);
         if (a->full == OF_SLICE)
             rocl_html_put(b, "%.1f %%", average_share(t, a, rows[r], to) * 100);
@@ -869,24 +834,6 @@ static void put_heat_map(rocl_buf *b, const rocl_table *t)
 
 enum { SHADES = 8 };
 
-/* A colour for each `shade` of time from `least` on; one if all are equally long. */
-static void put_shades_legend(rocl_figure *f, double least, double shade)
-{
-    char titles[SHADES][48], colours[SHADES][4];
-    rocl_legend legend[SHADES];
-    for (unsigned k = 0; k < SHADES; k++) {
-        rocl_buf text = {0};
-        rocl_datum_put_displayed(
-            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
-        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
-                 text.len ? (const char *)text.data : "");
-        rocl_buf_free_into(&text, f->b);
-        snprintf(colours[k], sizeof colours[k], "s%u", k);
-        legend[k] = (rocl_legend){colours[k], titles[k]};
-    }
-    rocl_figure_put_legend(f, legend, shade > 0 ? SHADES : 1);
-}
-
 /* A line for each rank, with a cell for each step or slice of time: the darker, the longer. The
  * axis is the number of the step, or time. */
 static void put_rank_cells(rocl_buf *b, const rocl_table *t)
@@ -927,7 +874,20 @@ static void put_rank_cells(rocl_buf *b, const rocl_table *t)
     if (!rocl_figure_begin(&f, t->title))
         return;
     const double shade = (most - least) / SHADES;
-    put_shades_legend(&f, least, shade);
+    /* A colour for each `shade` of time from `least` on; one if all are equally long. */
+    char titles[SHADES][48], colours[SHADES][4];
+    rocl_legend legend[SHADES];
+    for (unsigned k = 0; k < SHADES; k++) {
+        rocl_buf text = {0};
+        rocl_datum_put_displayed(
+            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
+        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
+                 text.len ? (const char *)text.data : "");
+        rocl_buf_free_into(&text, f.b);
+        snprintf(colours[k], sizeof colours[k], "s%u", k);
+        legend[k] = (rocl_legend){colours[k], titles[k]};
+    }
+    rocl_figure_put_legend(&f, legend, shade > 0 ? SHADES : 1);
     for (size_t r = 0; r < count; r++) {
         double sum = 0;
         rocl_figure_begin_row(&f);
@@ -1001,7 +961,21 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
                   {"critical_path_ranks", put_rank_paths},
                   {"attribution_tree", rocl_html_put_flame}};
     if (!strcmp(t->key, "kernels")) {
-        put_kernels(b, t, most);
+        /* The time of kernels, and how it is made up of calls and their duration. */
+        /* Equal totals are on straight lines from upper left to lower right: points far to the
+         * upper right are worth optimising. */
+        static const point_plot p = {
+            "average_ns",
+            "calls",
+            "Kernels by duration and number of calls",
+            "Calls",
+            "average duration of a call; on a dashed line the totals are equal, "
+            "10 times more on the next one",
+            "{name}: {calls} calls of {average_ns}, {total_ns} in total",
+            .totals = true};
+        put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
+        if (most > FIGURE_MOST_BARS)
+            put_points(b, t, &p);
         return;
     }
     static const char *const bars[] = {"own_ns", "total_ns",   "time_ns",       "busy_ns",

@@ -30,20 +30,6 @@ static bool begins_tab(const rocl_tables *all, size_t i, bool empty)
     return rows != empty;
 }
 
-/* The reports that found nothing have no tabs. */
-static void put_empty_tabs(rocl_buf *b, const rocl_tables *all)
-{
-    const char *before = "<p class=\"note\">Nothing in this trace for: ";
-    for (size_t i = 0; i < all->count; i++) {
-        if (!begins_tab(all, i, true))
-            continue;
-        rocl_buf_str(b, before);
-        rocl_html_put(b, "%s", tab_of(&all->tables[i]).title);
-        before = ", ";
-    }
-    rocl_buf_str(b, *before == ',' ? "</p>\n" : "");
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* A number is in the cell as it is as well, for sorting; an empty one sorts last. */
@@ -129,42 +115,12 @@ static void begin_panel(rocl_buf *b, const char *id)
                   id);
 }
 
-static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
-{
-    begin_panel(&w->buf, p->id);
-    rocl_table_flush(w);
-    if (w->status == ROCL_OK)
-        w->status = p->put(p->ctx, w->out, w->err);
-    rocl_buf_str(&w->buf, "</section>\n");
-}
-
 /* The heading of the page. */
 static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
 {
     return panel && !all->count               ? panel->title
            : rocl_tables_find(all, "compare") ? "From A to B"
                                               : "Where the time went";
-}
-
-/* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then the
- * heading, or the title of the only report. Advice belongs to other reports. */
-static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
-{
-    const char *report = heading_of(all, panel), *before = "";
-    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const rocl_table *t = &all->tables[i];
-        if (t->header && t->row_count) {
-            rocl_html_put(b, "%s", before);
-            rocl_html_put_cell(b, t, 0, 0);
-            before = " and ";
-        }
-        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
-            report = reports++ ? heading_of(all, panel) : tab_of(t).title;
-    }
-    if (!*before && panel && panel->of)
-        rocl_html_put(b, "%s", before = panel->of);
-    rocl_html_put(b, "%s%s", *before ? ": " : "", report);
 }
 
 /* panel: may be NULL; without tables it is the whole page. */
@@ -183,7 +139,23 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
     if (panel)
         rocl_html_put(b, " 'sha256-%s'", panel->hash);
     rocl_buf_str(b, "\">\n<title>");
-    put_title(b, all, panel);
+    /* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then
+     * the heading, or the title of the only report. Advice belongs to other reports. */
+    const char *report = heading_of(all, panel), *before = "";
+    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const rocl_table *t = &all->tables[i];
+        if (t->header && t->row_count) {
+            rocl_html_put(b, "%s", before);
+            rocl_html_put_cell(b, t, 0, 0);
+            before = " and ";
+        }
+        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
+            report = reports++ ? heading_of(all, panel) : tab_of(t).title;
+    }
+    if (!*before && panel && panel->of)
+        rocl_html_put(b, "%s", before = panel->of);
+    rocl_html_put(b, "%s%s", *before ? ": " : "", report);
     rocl_buf_str(b, "</title>\n<style>\n");
     rocl_buf_str(b, style_sheet);
     if (panel)
@@ -207,7 +179,16 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
     if (!alone) {
         begin_panel(b, overview);
         rocl_html_put_overview(w);
-        put_empty_tabs(b, all);
+        /* The reports that found nothing have no tabs. */
+        before = "<p class=\"note\">Nothing in this trace for: ";
+        for (size_t i = 0; i < all->count; i++) {
+            if (!begins_tab(all, i, true))
+                continue;
+            rocl_buf_str(b, before);
+            rocl_html_put(b, "%s", tab_of(&all->tables[i]).title);
+            before = ", ";
+        }
+        rocl_buf_str(b, *before == ',' ? "</p>\n" : "");
         rocl_buf_str(b, "</section>\n");
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -220,8 +201,13 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
                 put_table(w, &all->tables[k]);
         rocl_buf_str(b, "</section>\n");
     }
-    if (panel)
-        put_panel(w, panel);
+    if (panel) {
+        begin_panel(b, panel->id);
+        rocl_table_flush(w);
+        if (w->status == ROCL_OK)
+            w->status = panel->put(panel->ctx, w->out, w->err);
+        rocl_buf_str(b, "</section>\n");
+    }
     rocl_buf_str(b, "</main>\n<script>");
     rocl_buf_str(b, script);
     rocl_buf_str(b, "</script>");
