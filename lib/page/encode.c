@@ -243,23 +243,6 @@ static void put_dims(rocl_buf *to, field f, const uint32_t dims[3])
         rocl_buf_varint(to, dims[i]);
 }
 
-static void put_dispatch(page_sink *s, rocl_buf *to, const rocl_track_event *e)
-{
-    const rocl_capture *c = s->timeline.capture;
-    put_dims(to, FIELD_GRID, e->grid);
-    put_dims(to, FIELD_WORKGROUP, e->workgroup);
-    put_number(to, FIELD_LDS, e->group_segment);
-    put_number(to, FIELD_SCRATCH, e->private_segment);
-    if (e->kernel >= c->kernel_count)
-        return;
-    const rocl_kernel *k = &c->kernels[e->kernel];
-    if (k->mangled != e->name)
-        put_text(s, to, FIELD_SYMBOL, k->mangled);
-    put_number(to, FIELD_VGPRS, k->arch_vgpr);
-    put_number(to, FIELD_ACCUM_VGPRS, k->accum_vgpr);
-    put_number(to, FIELD_SGPRS, k->sgpr);
-}
-
 /* The number of the details of the event at hand in its block. */
 static uint32_t find_details(page_sink *s, page_encoder *e, const rocl_track_event *event)
 {
@@ -276,7 +259,18 @@ static uint32_t find_details(page_sink *s, page_encoder *e, const rocl_track_eve
             put_number(&e->details, FIELD_THREAD, c->threads[event->thread].tid);
     }
     if (event->kind == ROCL_DISPATCH) {
-        put_dispatch(s, &e->details, event);
+        put_dims(&e->details, FIELD_GRID, event->grid);
+        put_dims(&e->details, FIELD_WORKGROUP, event->workgroup);
+        put_number(&e->details, FIELD_LDS, event->group_segment);
+        put_number(&e->details, FIELD_SCRATCH, event->private_segment);
+        if (event->kernel < c->kernel_count) {
+            const rocl_kernel *k = &c->kernels[event->kernel];
+            if (k->mangled != event->name)
+                put_text(s, &e->details, FIELD_SYMBOL, k->mangled);
+            put_number(&e->details, FIELD_VGPRS, k->arch_vgpr);
+            put_number(&e->details, FIELD_ACCUM_VGPRS, k->accum_vgpr);
+            put_number(&e->details, FIELD_SGPRS, k->sgpr);
+        }
     } else if (event->kind == ROCL_COPY) {
         const uint32_t out_of = event->op ? event->other_agent : event->agent;
         const uint32_t into = event->op ? event->agent : event->other_agent;

@@ -102,20 +102,6 @@ static rocl_status choose_window(page_sink *s, rocl_error *err)
     return st;
 }
 
-static void report_window(const page_sink *s)
-{
-    const page_counts *n = &s->counts;
-    if (n->event_details == n->events && n->value_details == n->values)
-        return;
-    rocl_notice(s->trace,
-                "the page has %" PRIu64 " of %" PRIu64 " events and %" PRIu64 " of %" PRIu64
-                " values in detail, from %.6g s to %.6g s after the first one; the others only as "
-                "densities (see --max-events, --window)",
-                n->event_details, n->events, n->value_details, n->values,
-                ((double)s->from - (double)s->first) / 1e9,
-                ((double)s->to - (double)s->first) / 1e9);
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void forget_capture(struct page_capture *c)
@@ -273,8 +259,15 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
         st = choose_window(&s, err);
     if (st == ROCL_OK)
         st = write_page(&s, &bytes, err);
-    if (st == ROCL_OK)
-        report_window(&s);
+    const page_counts *n = &s.counts;
+    if (st == ROCL_OK && (n->event_details != n->events || n->value_details != n->values))
+        rocl_notice(t,
+                    "the page has %" PRIu64 " of %" PRIu64 " events and %" PRIu64 " of %" PRIu64
+                    " values in detail, from %.6g s to %.6g s after the first one; the others only "
+                    "as densities (see --max-events, --window)",
+                    n->event_details, n->events, n->value_details, n->values,
+                    ((double)s.from - (double)s.first) / 1e9,
+                    ((double)s.to - (double)s.first) / 1e9);
     rocl_pipe_abort(s.pipe);
     for (size_t i = 0; s.captures && i < s.trace->capture_count; i++)
         forget_capture(&s.captures[i]);

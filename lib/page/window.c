@@ -1,4 +1,4 @@
-/* How many events begin when, and which part of the time has every event in a page that cannot have
+/* How many events begin when, and which stretch of time has every event in a page that cannot have
  * all. */
 #include "page/page.h"
 

@@ -9,8 +9,8 @@
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
-/* Parts of the timeline that are drawn side by side: none has much less. */
-#define LEAST_PART_RECORDS 20000
+/* Drawings are made side by side: none has much fewer records. */
+#define LEAST_RECORDS 20000
 
 static rocl_status fail_cancelled(rocl_error *err)
 {
@@ -105,28 +105,6 @@ static rocl_track track_of(const rocl_picture *p, const rocl_batch *b, size_t i)
     return track;
 }
 
-/* The number of a track, mostly without the lock of the picture. With the lock of the worker. */
-static uint32_t look_up_track(rocl_picture *p, picture_worker *w, const rocl_capture *c,
-                              const rocl_track *t)
-{
-    const uint64_t id = t->kind == ROCL_TRACK_THREAD ? t->thread : t->id;
-    const uint64_t key = rocl_mix64(rocl_mix64((uint64_t)c->index << 32 | t->process) ^
-                                    ((uint64_t)t->kind << 60 | (uint64_t)t->agent << 32 | id)) |
-                         1; /* 0: empty */
-    const unsigned at = key >> 1 & 63;
-    if (w->recent_key[at] == key)
-        return w->recent_track[at];
-    /* Who asks takes that of the worker while it holds the lock of the picture. */
-    pthread_mutex_unlock(&w->lock);
-    pthread_mutex_lock(&p->lock);
-    const uint32_t track = picture_define_track(p, c, t);
-    pthread_mutex_unlock(&p->lock);
-    pthread_mutex_lock(&w->lock);
-    w->recent_key[at] = key;
-    w->recent_track[at] = track;
-    return track;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_picture *p = self;
@@ -146,7 +124,23 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
         if (values >> b->kind & 1)
             continue;
         const rocl_track t = track_of(p, b, i);
-        const uint32_t track = look_up_track(p, w, b->capture, &t);
+        /* The number of the track, mostly without the lock of the picture. */
+        const uint64_t id = t.kind == ROCL_TRACK_THREAD ? t.thread : t.id;
+        const uint64_t key = rocl_mix64(rocl_mix64((uint64_t)b->capture->index << 32 | t.process) ^
+                                        ((uint64_t)t.kind << 60 | (uint64_t)t.agent << 32 | id)) |
+                             1; /* 0: empty */
+        const unsigned recent = key >> 1 & 63;
+        uint32_t track = w->recent_track[recent];
+        if (w->recent_key[recent] != key) {
+            /* Who asks takes that of the worker while it holds the lock of the picture. */
+            pthread_mutex_unlock(&w->lock);
+            pthread_mutex_lock(&p->lock);
+            track = picture_define_track(p, b->capture, &t);
+            pthread_mutex_unlock(&p->lock);
+            pthread_mutex_lock(&w->lock);
+            w->recent_key[recent] = key;
+            w->recent_track[recent] = track;
+        }
         if (track != last)
             d = track == ROCL_NONE ? NULL : find_density(w, track);
         last = track;
@@ -168,7 +162,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* A track that a part draws, for as long as its sequence lasts. */
+/* A track that is drawn, for as long as its sequence lasts. */
 typedef struct drawn_track {
     uint32_t track, lane;
     picture_row **rows; /* by depth */
@@ -346,10 +340,10 @@ typedef struct picture_drawings {
     rocl_draw_range cuts[ROCL_DRAWN_AT_ONCE_MAX];
 } picture_drawings;
 
-static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
+static rocl_status make_drawing(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
-    const picture_drawings *parts = ctx;
-    rocl_picture *picture = parts->picture;
+    const picture_drawings *all = ctx;
+    rocl_picture *picture = all->picture;
     picture_drawing *p = calloc(1, sizeof *p);
     uint64_t records = 0;
     (void)worker;
@@ -357,8 +351,8 @@ static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_erro
         return rocl_fail_memory(err);
     p->drawing = (rocl_drawing){.timeline = &picture->timeline,
                                 .number = index,
-                                .at = parts->cuts[index].first,
-                                .last = parts->cuts[index].last};
+                                .at = all->cuts[index].first,
+                                .last = all->cuts[index].last};
     p->picture = picture;
     p->first = INT64_MAX;
     p->last = INT64_MIN;
@@ -410,14 +404,14 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 {
     rocl_picture *p = self;
     rocl_timeline *t = &p->timeline;
-    picture_drawings parts = {.picture = p};
+    picture_drawings all = {.picture = p};
     rocl_status st = rocl_timeline_end_capture(t, err);
     const size_t n = rocl_cut_draw_ranges(t->sequences, st ? 0 : t->sequence_count, count_records,
-                                          LEAST_PART_RECORDS, ROCL_DRAWN_AT_ONCE_MAX, parts.cuts);
+                                          LEAST_RECORDS, ROCL_DRAWN_AT_ONCE_MAX, all.cuts);
     if (st == ROCL_OK)
-        st = rocl_start_draw_ranges(t->sorter, t->sequences, parts.cuts, n, err);
+        st = rocl_start_draw_ranges(t->sorter, t->sequences, all.cuts, n, err);
     if (st == ROCL_OK)
-        st = rocl_run_tasks(p->trace->opt.jobs, n, draw_part, &parts, err);
+        st = rocl_run_tasks(p->trace->opt.jobs, n, make_drawing, &all, err);
     rocl_timeline_forget_capture(t);
     if (st == ROCL_OK) {
         /* Shows what was drawn of the capture. */

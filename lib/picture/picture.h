@@ -7,8 +7,9 @@
  *     find.c      searches, links, sums by name
  *
  * Threads: rocl_picture_load() runs in one thread, with the workers of the trace; one other thread
- * asks. Everything that both touch is used with `lock` held, but for rows: they belong to the part
- * of the timeline that draws them until `loaded` of their track is set, and do not change later. */
+ * asks. Everything that both touch is used with `lock` held, but for rows: they belong to the
+ * drawing of the timeline that draws them until `loaded` of their track is set, and do not change
+ * later. */
 #ifndef ROCL_PICTURE_PICTURE_H
 #define ROCL_PICTURE_PICTURE_H
 

@@ -9,9 +9,9 @@
  *     line.c      lines, packed
  *     format.c    lines as JSON
  *
- * Parts of a capture are drawn side by side by the workers of a pipe, which make their text at
+ * Pieces of a capture are drawn side by side by the workers of a pipe, which make their text at
  * once. In a team each rank draws its captures as soon as they are in, and their lines wait until
- * it knows the time base of all. A part writes the events of a row by time, the longer first:
+ * it knows the time base of all. A drawing has the events of a row by time, the longer first:
  * readers sort by time, and keep what has the same time in the order of the file. */
 #ifndef ROCL_SINK_CHROME_CHROME_H
 #define ROCL_SINK_CHROME_CHROME_H
@@ -142,7 +142,7 @@ typedef struct chrome_process {
     bool real; /* it is the process's own */
 } chrome_process;
 
-/* Numbers depend only on definitions, so any capture, or part of one, can be drawn without those
+/* Numbers depend only on definitions, so any capture, or piece of one, can be drawn without those
  * before it. */
 typedef struct chrome_numbers {
     rocl_trace *trace;

@@ -28,7 +28,7 @@ typedef struct chrome_drawing {
     size_t counter_count, counter_cap;
 } chrome_drawing;
 
-static chrome_drawing *part_of(rocl_drawing *p)
+static chrome_drawing *drawing_of(rocl_drawing *p)
 {
     return (chrome_drawing *)p;
 }
@@ -102,7 +102,7 @@ static rocl_status define_work(chrome_drawing *p, const rocl_track *t, uint64_t 
 
 static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     (void)from, (void)err;
     p->counter_count = 0;
     p->rows = 0;
@@ -112,7 +112,7 @@ static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *
 static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_t *id,
                                 rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     if (t->kind > ROCL_TRACK_THREAD) {
         /* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
         const chrome_numbers *w = &p->sink->numbers;
@@ -182,13 +182,13 @@ static rocl_status put_lone_flow(rocl_drawing *p, uint64_t row, const rocl_flow_
                                  rocl_error *err)
 {
     (void)err;
-    put_flow(part_of(p), row, f, f->time);
+    put_flow(drawing_of(p), row, f, f->time);
     return ROCL_OK;
 }
 
 static rocl_status put_event(rocl_drawing *base, uint64_t row, rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     const rocl_track_event *e = &base->event;
     chrome_line line = {.pid = (uint32_t)(row >> 32),
                         .tid = (uint32_t)row,
@@ -202,7 +202,7 @@ static rocl_status put_event(rocl_drawing *base, uint64_t row, rocl_error *err)
 
 static void put_value(rocl_drawing *base, uint64_t counter, int64_t time, double v)
 {
-    const chrome_drawing *p = part_of(base);
+    const chrome_drawing *p = drawing_of(base);
     const chrome_counter *c = &p->counters[counter];
     chrome_put_value(p->lines, (chrome_row){c->pid, c->process}, time, v, &c->name);
 }
@@ -222,7 +222,7 @@ const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
                                                .value = put_value,
                                                .bytes = put_bytes};
 
-/* ---- parts ---- */
+/* ---- drawings ---- */
 
 /* Bytes of text of an event or a value, about. */
 enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_PART_BYTES = 2 << 20 };
@@ -235,7 +235,7 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
 
 static void open_part(rocl_drawing *base, void *sink)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     p->sink = sink;
     p->own = (chrome_lines){.trace = p->sink->trace,
                             .head = {.capture = p->sink->numbers.capture->index}};
@@ -244,7 +244,7 @@ static void open_part(rocl_drawing *base, void *sink)
 /* Lanes that only this piece has are described with the file's next lines. */
 static void close_part(rocl_drawing *base, uint64_t lanes)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     const uint64_t here = base->counts.lanes - base->lanes_before;
     base->at = base->cut;
     for (uint64_t row, lane = lanes + 1; base->piece && lane <= here; lane++)
@@ -257,7 +257,7 @@ static void close_part(rocl_drawing *base, uint64_t lanes)
 
 static void begin_block(rocl_drawing *base, rocl_buf *block)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     p->lines = block ? &p->own : chrome_stream_lines(&p->sink->stream);
     if (block)
         chrome_begin_block(p->lines, block);

@@ -180,10 +180,10 @@ static rocl_status describe_thread(chrome_numbers *w, chrome_lines *l, size_t se
 /* A rank of a team knows only its own threads, so rank 0 tells it. */
 static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
 {
-    rocl_joint *parts = w->trace->joint;
+    rocl_joint *joint = w->trace->joint;
     rocl_buf b = {0};
-    if (parts && !rocl_joint_leads(parts)) {
-        rocl_team_reader r = rocl_joint_request(parts);
+    if (joint && !rocl_joint_leads(joint)) {
+        rocl_team_reader r = rocl_joint_request(joint);
         w->most = (int64_t)rocl_team_number(&r);
         return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
     }
@@ -200,8 +200,8 @@ static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
     }
     w->most = most;
     rocl_buf_varint(&b, (uint64_t)w->most);
-    if (parts)
-        rocl_joint_set_request(parts, b.data, b.len);
+    if (joint)
+        rocl_joint_set_request(joint, b.data, b.len);
     const bool failed = b.failed;
     rocl_buf_free(&b);
     return failed ? rocl_fail_memory(err) : ROCL_OK;

@@ -168,7 +168,7 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error
 rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
                                  rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     rocl_buf foot = {0};
     rocl_buf_put(&foot, last->data, last->len);
     rocl_buf_str(&foot, "\n],\"displayTimeUnit\":\"ns\",\"" ROCL_ROSTER_MEMBER "\":");
@@ -180,9 +180,9 @@ rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const r
     rocl_status st = rocl_piped_finish(&s->file, err);
     if (st == ROCL_OK && (foot.failed || last->failed || who->failed))
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && parts)
-        rocl_joint_write_after_all(parts);
-    if (st == ROCL_OK && (!parts || rocl_joint_leads(parts)))
+    if (st == ROCL_OK && joint)
+        rocl_joint_write_after_all(joint);
+    if (st == ROCL_OK && (!joint || rocl_joint_leads(joint)))
         st = write_frame(s, false, &foot, err);
     rocl_buf_free(&foot);
     return st ? st : rocl_piped_commit_joint(&s->file, s->trace, sums, err);

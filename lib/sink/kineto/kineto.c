@@ -214,27 +214,6 @@ static void name_process(const kineto_sink *s, uint32_t process, char *name, siz
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
-static void begin_thread(kineto_sink *s, uint32_t process, uint32_t thread)
-{
-    const rocl_capture *c = s->capture;
-    char name[320], buf[256];
-    const int64_t pid = kineto_pid(&s->format, c, process),
-                  tid = kineto_tid(&s->format, c, thread, process);
-    s->depth = 0;
-    if (thread >= c->thread_count)
-        return;
-    const char *label = rocl_text(s->trace, c->threads[thread].name, NULL);
-    if (!strncmp(label, "thread ", 7)) { /* as PyTorch wrote it */
-        snprintf(name, sizeof name, "%s", label);
-    } else {
-        label = rocl_thread_label(c, &c->threads[thread], &c->processes[process], buf, sizeof buf);
-        snprintf(name, sizeof name, "thread %" PRId64 "%s%s%s", tid, *label ? " (" : "", label,
-                 *label ? ")" : "");
-    }
-    kineto_put_metadata(&s->own, "thread_name", pid, tid, "name", name, 0);
-    kineto_put_metadata(&s->own, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
-}
-
 /* Opens the current range for those within it and work launched from it. */
 static bool open_slice(kineto_sink *s, const rocl_track_event *e, kineto_class c, open_range *range,
                        uint64_t *own)
@@ -442,7 +421,24 @@ static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size
     if (sequence != s->sequence) {
         uint32_t thread;
         const uint32_t process = rocl_host_process(s->capture, e.index, &thread);
-        begin_thread(s, process, thread);
+        const rocl_capture *c = s->capture;
+        char name[320], buf[256];
+        const int64_t pid = kineto_pid(&s->format, c, process),
+                      tid = kineto_tid(&s->format, c, thread, process);
+        s->depth = 0;
+        if (thread < c->thread_count) {
+            const char *label = rocl_text(s->trace, c->threads[thread].name, NULL);
+            if (!strncmp(label, "thread ", 7)) { /* as PyTorch wrote it */
+                snprintf(name, sizeof name, "%s", label);
+            } else {
+                label = rocl_thread_label(c, &c->threads[thread], &c->processes[process], buf,
+                                          sizeof buf);
+                snprintf(name, sizeof name, "thread %" PRId64 "%s%s%s", tid, *label ? " (" : "",
+                         label, *label ? ")" : "");
+            }
+            kineto_put_metadata(&s->own, "thread_name", pid, tid, "name", name, 0);
+            kineto_put_metadata(&s->own, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
+        }
         put_own_text(s);
         s->sequence = sequence;
     }
@@ -812,7 +808,7 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
  * readers compare times of ranks without it. */
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     uint8_t space[ROCL_TEAM_SHORT];
     kineto_times all = {INT64_MAX, INT64_MIN};
     rocl_status st = ROCL_OK;
@@ -820,17 +816,17 @@ static rocl_status choose_base(kineto_sink *s, rocl_error *err)
         all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
         all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
     }
-    if (parts && !rocl_joint_leads(parts))
+    if (joint && !rocl_joint_leads(joint))
         return answer_with_times(s, &all, err);
-    if (parts) { /* rank 0 hears when the others have events, and tells them what is chosen */
+    if (joint) { /* rank 0 hears when the others have events, and tells them what is chosen */
         const rocl_buf ask = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-        st = rocl_joint_ask_all(parts, &ask, err);
+        st = rocl_joint_ask_all(joint, &ask, err);
         if (st == ROCL_OK)
-            st = rocl_joint_hear(parts, hear_times, &all, err);
+            st = rocl_joint_hear(joint, hear_times, &all, err);
     }
     s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
     const rocl_buf tell = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return st == ROCL_OK && parts ? rocl_joint_ask_all(parts, &tell, err) : st;
+    return st == ROCL_OK && joint ? rocl_joint_ask_all(joint, &tell, err) : st;
 }
 
 static bool open_roster(kineto_sink *s)

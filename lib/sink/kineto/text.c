@@ -305,26 +305,6 @@ static const char *name_of_copy(const kineto_writer *w, uint32_t name, char kind
     return *text ? NULL : "Memcpy";
 }
 
-static void put_copy_args(kineto_writer *w, const rocl_track_event *e, const char *kind, bool *any)
-{
-    rocl_buf *b;
-    if (*kind) {
-        b = begin_arg(w, any);
-        rocl_buf_str(b, "kind\": \"");
-        rocl_buf_str(b, kind);
-        rocl_buf_byte(b, '"');
-    }
-    if (!e->size)
-        return;
-    kineto_put_uint(begin_arg(w, any), "bytes\": ", e->size);
-    b = begin_arg(w, any);
-    rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
-    if (e->duration > 0)
-        rocl_buf_double(b, (double)e->size / (double)e->duration);
-    else
-        rocl_buf_str(b, "\"N/A\"");
-}
-
 static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track_event *e)
 {
     static const char *const known[] = {"External id", NULL};
@@ -373,7 +353,21 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
             kineto_put_int(begin_arg(w, &any), "shared memory\": ", e->group_segment);
         put_source_args(w, e, known, written, &any);
     } else if (e->kind == ROCL_COPY) {
-        put_copy_args(w, e, kind, &any);
+        if (*kind) {
+            begin_arg(w, &any);
+            rocl_buf_str(b, "kind\": \"");
+            rocl_buf_str(b, kind);
+            rocl_buf_byte(b, '"');
+        }
+        if (e->size) {
+            kineto_put_uint(begin_arg(w, &any), "bytes\": ", e->size);
+            begin_arg(w, &any);
+            rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
+            if (e->duration > 0)
+                rocl_buf_double(b, (double)e->size / (double)e->duration);
+            else
+                rocl_buf_str(b, "\"N/A\"");
+        }
     }
     end_args(w, any);
     if (item->linked)

@@ -253,8 +253,8 @@ static rocl_status make_folder(ot_archive *a, const char *name, rocl_error *err)
  * "dir/" before. */
 static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *err)
 {
-    rocl_joint *parts = t->joint;
-    const char *shown = parts ? rocl_joint_folder(parts) : NULL;
+    rocl_joint *joint = t->joint;
+    const char *shown = joint ? rocl_joint_folder(joint) : NULL;
     int folder;
     rocl_status st = name_files(a, &folder, err);
     if (st == ROCL_OK && !shown) {
@@ -275,14 +275,14 @@ static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *
     } else if (st == ROCL_OK && !(a->all = strdup(shown))) {
         st = rocl_fail_memory(err);
     }
-    if (st == ROCL_OK && parts && !shown)
-        st = rocl_joint_set_folder(parts, a->all, err);
+    if (st == ROCL_OK && joint && !shown)
+        st = rocl_joint_set_folder(joint, a->all, err);
     if (st != ROCL_OK)
         return st;
-    if (!parts)
+    if (!joint)
         return (a->folder = strdup(a->all)) ? ROCL_OK : rocl_fail_memory(err);
     char name[32];
-    snprintf(name, sizeof name, "rank%u", rocl_joint_rank(parts));
+    snprintf(name, sizeof name, "rank%u", rocl_joint_rank(joint));
     return make_folder(a, name, err);
 }
 

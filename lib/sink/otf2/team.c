@@ -152,18 +152,18 @@ typedef struct teller {
 } teller;
 
 /* The markers of a capture. */
-typedef struct side_part {
+typedef struct side_piece {
     unsigned rank;
     uint32_t from, to; /* the first number of its locations, in the rank and in the archive */
     uint64_t at, bytes;
-} side_part;
+} side_piece;
 
 typedef struct whole {
     ot_sink s; /* the archive of all: definitions, locations */
     teller *ranks;
     unsigned rank_count;
-    side_part *parts;
-    size_t part_count, part_capacity;
+    side_piece *pieces;
+    size_t piece_count, piece_capacity;
 } whole;
 
 /* Room for n items, each of which is one byte at least. */
@@ -336,10 +336,10 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
     const uint64_t at = rocl_team_number(r), bytes = rocl_team_number(r);
     if (r->bad)
         return rocl_team_bad_message(err);
-    if (!ROCL_GROW(w->parts, w->part_capacity, w->part_count + 1))
+    if (!ROCL_GROW(w->pieces, w->piece_capacity, w->piece_count + 1))
         return rocl_fail_memory(err);
     const uint32_t to = s->next_number, window = s->peers.next_window;
-    w->parts[w->part_count++] = (side_part){rank, from, to, at, bytes};
+    w->pieces[w->piece_count++] = (side_piece){rank, from, to, at, bytes};
     rocl_buf_varint(&f->numbers, to);
     f->captures++;
     rocl_status st = ot_system_begin_capture(&s->system, &s->trace->captures[f->capture]->pub, err);
@@ -414,13 +414,13 @@ static bool take_mapping(ot_mapping *m, rocl_team_reader *r)
     return good;
 }
 
-/* From a part's references to the rank's, and on to the archive's. */
+/* From a drawing's references to the rank's, and on to the archive's. */
 static bool map_further(ot_mapping *m, const ot_mapping *to)
 {
     for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
         if (!to->refs[kind])
             continue;
-        if (!m->refs[kind]) { /* a part has the first of the rank's, or all */
+        if (!m->refs[kind]) { /* a drawing has the first of the rank's, or all */
             const uint32_t n = m->counts[kind] = to->counts[kind];
             m->refs[kind] = reallocarray(NULL, n + (size_t)1, sizeof(uint32_t));
             if (!m->refs[kind])
@@ -485,17 +485,17 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
 
 static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     rocl_buf facts = {0};
     rocl_team_reader answer;
     uint64_t bytes = 0;
     put_facts(&facts, s);
     rocl_status st =
-        facts.failed ? rocl_fail_memory(err) : rocl_joint_tell(parts, sums, &facts, &answer, err);
+        facts.failed ? rocl_fail_memory(err) : rocl_joint_tell(joint, sums, &facts, &answer, err);
     rocl_buf_free(&facts);
     if (st == ROCL_OK)
         st = hand_in(s, &answer, &bytes, err);
-    return st ? st : rocl_joint_placed(parts, bytes, err);
+    return st ? st : rocl_joint_placed(joint, bytes, err);
 }
 
 /* ---- the end, on rank 0 ---------------------------------------------------------------------- */
@@ -503,18 +503,18 @@ static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, ro
 static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
 {
     rocl_trace *t = own->trace;
-    const rocl_joint *parts = t->joint;
+    const rocl_joint *joint = t->joint;
     rocl_buf facts = {0};
     w->s = (ot_sink){.trace = t, .earliest = INT64_MAX, .latest = -1};
     w->s.defs.trace = t;
-    w->rank_count = rocl_joint_size(parts);
+    w->rank_count = rocl_joint_size(joint);
     w->ranks = calloc(w->rank_count, sizeof *w->ranks);
     rocl_status st = ot_system_open(&w->s.system, t, &w->s.defs, err);
     put_facts(&facts, own);
     if (!w->ranks || facts.failed)
         st = rocl_fail_memory(err);
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
-        st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(parts, r) : &facts, err);
+        st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(joint, r) : &facts, err);
     if (st == ROCL_OK)
         st = take_captures(w, err);
     rocl_buf_free(&facts);
@@ -532,17 +532,17 @@ static void close_whole(whole *w)
         rocl_buf_free(&w->ranks[r].numbers);
     }
     free(w->ranks);
-    free(w->parts);
+    free(w->pieces);
 }
 
 /* All ranks hand in their files, this one too, whose archive becomes the common one. */
 static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
 {
-    rocl_joint *parts = own->trace->joint;
+    rocl_joint *joint = own->trace->joint;
     rocl_buf answer = {0};
     rocl_status st = ot_archive_make_folder(own->archive, err);
     for (unsigned r = w->rank_count; r-- > 0 && st == ROCL_OK;) {
-        if (r && !rocl_joint_facts(parts, r)->len)
+        if (r && !rocl_joint_facts(joint, r)->len)
             continue;
         answer.len = 0;
         const teller *f = &w->ranks[r];
@@ -558,7 +558,7 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
         if (answer.failed)
             st = rocl_fail_memory(err);
         else if (r)
-            st = rocl_joint_place(parts, r, &answer, err);
+            st = rocl_joint_place(joint, r, &answer, err);
     }
     rocl_team_reader r = {answer.data, answer.data + answer.len, false};
     if (st == ROCL_OK)
@@ -567,8 +567,8 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
     return st;
 }
 
-static rocl_status write_side_part(ot_sink *s, const side_part *p, rocl_buf *name, rocl_buf *text,
-                                   rocl_error *err)
+static rocl_status write_side_piece(ot_sink *s, const side_piece *p, rocl_buf *name, rocl_buf *text,
+                                    rocl_error *err)
 {
     FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
     bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
@@ -597,13 +597,13 @@ static rocl_status write_side_part(ot_sink *s, const side_part *p, rocl_buf *nam
     return st;
 }
 
-static rocl_status write_side_parts(const whole *w, ot_sink *s, rocl_error *err)
+static rocl_status write_side_pieces(const whole *w, ot_sink *s, rocl_error *err)
 {
     rocl_buf name = {0}, text = {0};
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < w->part_count && st == ROCL_OK; i++)
-        if (w->parts[i].bytes)
-            st = write_side_part(s, &w->parts[i], &name, &text, err);
+    for (size_t i = 0; i < w->piece_count && st == ROCL_OK; i++)
+        if (w->pieces[i].bytes)
+            st = write_side_piece(s, &w->pieces[i], &name, &text, err);
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
         ot_archive_remove_side_file(s->archive, r);
     rocl_buf_free(&name);
@@ -616,7 +616,7 @@ static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
 {
     ot_sink *s = &w->s;
     const uint32_t first = s->next_number;
-    rocl_status st = write_side_parts(w, s, err);
+    rocl_status st = write_side_pieces(w, s, err);
     if (st == ROCL_OK)
         st = ot_complete_locations(s, err);
     if (st == ROCL_OK)
@@ -641,10 +641,10 @@ static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
 
 static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     whole w = {0};
     uint64_t own = 0;
-    rocl_status st = rocl_joint_gather(parts, sums, err);
+    rocl_status st = rocl_joint_gather(joint, sums, err);
     if (st == ROCL_OK)
         st = open_whole(&w, s, err);
     if (st == ROCL_OK)
@@ -656,14 +656,14 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_er
         s->defs.cut = w.s.defs.cut;
     }
     if (st == ROCL_OK)
-        st = rocl_joint_wait_placed(parts, &s->bytes, err);
+        st = rocl_joint_wait_placed(joint, &s->bytes, err);
     if (st == ROCL_OK) {
         ot_archive *a = s->archive;
         s->archive = NULL;
         st = ot_archive_commit(a, s->trace->outputs, err);
     }
     if (st == ROCL_OK)
-        rocl_joint_named(parts);
+        rocl_joint_named(joint);
     s->all_locations = w.s.system.location_count;
     close_whole(&w);
     return st;

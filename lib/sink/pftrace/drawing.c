@@ -1,5 +1,5 @@
-/* Some of a capture's sequences, one after the other. Each part reads its own range of the sorter,
- * so several can be written at once. */
+/* Some of a capture's sequences, one after the other. Each drawing reads its own range of the
+ * sorter, so several can be written at once. */
 #include <stdio.h>
 
 #include "sink/pftrace/pf.h"
@@ -76,9 +76,9 @@ const rocl_timeline_ops pf_legacy_ops = {.instant_flows = true,
                                          .value = pf_write_value,
                                          .bytes = pf_write_bytes};
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- drawings -------------------------------------------------------------------------------- */
 
-/* No part is much smaller. */
+/* No drawing has much fewer records. */
 #define LEAST_PART_BYTES (1u << 20)
 
 static uint64_t estimate_bytes(const rocl_sequence *s)

@@ -64,21 +64,6 @@ static void describe_gpu(pf_owners *w, rocl_buf *b, const rocl_gpu *g)
     rocl_pb_end(b, at);
 }
 
-static void describe_system(const pf_owners *w, rocl_buf *b, const rocl_node *n)
-{
-    const uint32_t texts[][2] = {{UTSNAME_SYSTEM, n->system_name},
-                                 {UTSNAME_VERSION, n->version},
-                                 {UTSNAME_RELEASE, n->release},
-                                 {UTSNAME_HARDWARE, n->hardware}};
-    if (!n->system_name && !n->version && !n->release && !n->hardware)
-        return;
-    const size_t at = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i][1])
-            pf_text(b, texts[i][0], w->trace, texts[i][1]);
-    rocl_pb_end(b, at);
-}
-
 static void describe_machine(pf_owners *w, uint32_t machine)
 {
     const rocl_trace *t = w->trace;
@@ -89,7 +74,17 @@ static void describe_machine(pf_owners *w, uint32_t machine)
     if (node.hostname) {
         packet = begin_packet(b, pf_machine_id(w, machine));
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
-        describe_system(w, b, &node);
+        const uint32_t texts[][2] = {{UTSNAME_SYSTEM, node.system_name},
+                                     {UTSNAME_VERSION, node.version},
+                                     {UTSNAME_RELEASE, node.release},
+                                     {UTSNAME_HARDWARE, node.hardware}};
+        if (node.system_name || node.version || node.release || node.hardware) {
+            const size_t names = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
+            for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+                if (texts[i][1])
+                    pf_text(b, texts[i][0], w->trace, texts[i][1]);
+            rocl_pb_end(b, names);
+        }
         pf_text(b, SYSTEM_INFO_MACHINE_NAME, t, node.hostname);
         rocl_pb_end(b, at);
         rocl_pb_end(b, packet);

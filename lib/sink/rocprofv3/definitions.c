@@ -442,22 +442,6 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
 
 /* ---- metadata, counters ---------------------------------------------------------------------- */
 
-/* AMD's format has no place for the rank, and none for a machine without a name. */
-static void put_own_metadata(rocl_buf *b, const v3_element *e, const rocl_process *p)
-{
-    const rocl_trace *t = e->trace;
-    const rocl_machine *m = rocl_machine_at(e->capture, e->process);
-    const bool numbered = e->shared && m && !rocl_machine_is_named(m);
-    if (p->rank < 0 && !numbered)
-        return;
-    rocl_buf_str(b, ",\"rocline\":{");
-    if (p->rank >= 0)
-        v3_put_int(b, "\"rank\":", p->rank);
-    if (numbered)
-        v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
-    rocl_buf_byte(b, '}');
-}
-
 static void put_metadata(rocl_buf *b, const v3_element *e)
 {
     const rocl_capture *c = e->capture;
@@ -500,7 +484,16 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
                     "\"kernel_rename\":");
     rocl_buf_str(b, t->opt.kernel_rename ? "true" : "false");
     rocl_buf_str(b, ",\"group_by_queue\":false}");
-    put_own_metadata(b, e, p);
+    /* AMD's format has no place for the rank, and none for a machine without a name. */
+    const bool numbered = e->shared && m && !rocl_machine_is_named(m);
+    if (p->rank >= 0 || numbered) {
+        rocl_buf_str(b, ",\"rocline\":{");
+        if (p->rank >= 0)
+            v3_put_int(b, "\"rank\":", p->rank);
+        if (numbered)
+            v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
+        rocl_buf_byte(b, '}');
+    }
     rocl_buf_byte(b, '}');
 }
 

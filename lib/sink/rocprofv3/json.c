@@ -185,18 +185,6 @@ static const struct {
     [ROCL_DOMAIN_ROCJPEG] = {SECTION_ROCJPEG, V3_ROCJPEG_API},
 };
 
-static void resolve_category(v3_sink *s, v3_worker *w, rocl_kind batch_kind, uint32_t category)
-{
-    if (w->known && w->category == category && w->batch_kind == batch_kind)
-        return;
-    w->known = true;
-    w->category = category;
-    w->batch_kind = batch_kind;
-    w->domain = rocl_domain_of(s->trace, batch_kind, category);
-    w->kind = v3_kind_of(rocl_bare_category(rocl_text(s->trace, category, NULL)), w->domain,
-                         lists[w->domain].kind);
-}
-
 static bool has_text(uint32_t text)
 {
     return text && text != ROCL_NONE;
@@ -243,7 +231,14 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &g->e;
     v3_worker *w = &s->workers[worker];
-    resolve_category(s, w, batch->kind, e->category);
+    if (!w->known || w->category != e->category || w->batch_kind != batch->kind) {
+        w->known = true;
+        w->category = e->category;
+        w->batch_kind = batch->kind;
+        w->domain = rocl_domain_of(s->trace, batch->kind, e->category);
+        w->kind = v3_kind_of(rocl_bare_category(rocl_text(s->trace, e->category, NULL)), w->domain,
+                             lists[w->domain].kind);
+    }
     const rocl_domain domain = w->domain;
     if (!lists[domain].kind) {
         w->left_out++;
@@ -306,19 +301,6 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
 
 /* ---- work of GPUs ---------------------------------------------------------------------------- */
 
-/* The correlation id of the user: the label around it, which has the number of its text. */
-static rocl_status external_of(v3_sink *s, v3_worker *w, uint32_t element, const rocl_dispatch *d,
-                               int64_t *external, rocl_error *err)
-{
-    size_t n;
-    *external = d->e.correlation_id;
-    if (!has_text(d->region_name))
-        return ROCL_OK;
-    const char *label = rocl_text(s->trace, d->region_name, &n);
-    *external = (int64_t)v3_label_number(label, n);
-    return use_name(w, v3_name_key(element, V3_LABEL, d->region_name), err);
-}
-
 /* Of a kernel without a symbol its name. */
 static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_dispatch *d,
                                      rocl_buf *b, bool named)
@@ -361,8 +343,15 @@ static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *b
         d->kernel >= c->kernel_count || !v3_is_of(c, c->kernels[d->kernel].process, process);
     const uint64_t name =
         named ? v3_name_key(element, V3_NAMED_KERNEL, e->name == ROCL_NONE ? 0 : e->name) : 0;
-    int64_t external;
-    rocl_status st = external_of(s, w, element, d, &external, err);
+    /* The correlation id of the user: the label around it, which has the number of its text. */
+    rocl_status st = ROCL_OK;
+    int64_t external = d->e.correlation_id;
+    if (has_text(d->region_name)) {
+        size_t n;
+        const char *label = rocl_text(s->trace, d->region_name, &n);
+        external = (int64_t)v3_label_number(label, n);
+        st = use_name(w, v3_name_key(element, V3_LABEL, d->region_name), err);
+    }
     if (st == ROCL_OK && named)
         st = use_name(w, name, err);
     if (st != ROCL_OK)
