@@ -216,21 +216,6 @@ static rocl_status write_page(page_sink *s, uint64_t *bytes, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static rocl_status open_sink(page_sink *s, rocl_error *err)
-{
-    rocl_trace *t = s->trace;
-    s->err = err;
-    s->times = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->times);
-    s->captures = calloc(t->capture_count + 1, sizeof *s->captures);
-    if (!s->times || !s->captures)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < t->opt.jobs; w++)
-        page_times_open(&s->times[w]);
-    page_text(s, 0); /* for nameless events */
-    rocl_status st = s->status;
-    return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
-}
-
 rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_written *written,
                             rocl_error *err)
 {
@@ -251,8 +236,20 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
     sink.no_place_for = ROCL_BIT(ROCL_FLOW);
     sink.output = "a page";
     rocl_status st = rocl_check_level(o->level, err);
-    if (st == ROCL_OK)
-        st = open_sink(&s, err);
+    if (st == ROCL_OK) {
+        s.err = err;
+        s.times = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.times);
+        s.captures = calloc(t->capture_count + 1, sizeof *s.captures);
+        if (!s.times || !s.captures) {
+            st = rocl_fail_memory(err);
+        } else {
+            for (unsigned w = 0; w < t->opt.jobs; w++)
+                page_times_open(&s.times[w]);
+            page_text(&s, 0); /* for nameless events */
+            st = s.status;
+            st = st ? st : rocl_encoder_open(&s.timeline.encoder, err);
+        }
+    }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)

@@ -537,26 +537,6 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
     return rocl_out_write(f->outs[f->count++], f->text.data, f->text.len, err);
 }
 
-/* The rows of a domain; nothing if there are none. */
-static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, rocl_error *err)
-{
-    const rocl_domain_info *info = &rocl_domain_infos[d->id];
-    const char *part = f->opt->style == ROCL_STYLE_ROCPD       ? info->word
-                       : f->opt->style == ROCL_STYLE_ROCPROFV3 ? info->file
-                                                               : d->v1;
-    bool any = false;
-    f->text.len = 0;
-    rocl_buf_str(&f->text, styles[f->opt->style].header);
-    for (size_t i = 0; i < t->row_count && part; i++) {
-        summary_row r = read_row(t, i);
-        if (!strcmp(r.domain, rocl_domain_infos[d->id].name)) {
-            put_row(f, d, &r);
-            any = true;
-        }
-    }
-    return any ? write_file(f, part, err) : ROCL_OK;
-}
-
 rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
                              rocl_written *report, rocl_error *err)
 {
@@ -567,16 +547,33 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
     if (!summary || !of_domains)
         return rocl_fail(err, ROCL_USAGE, "a style is made of the reports domains and summary");
     st = list_kernels(&f, err);
-    for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++)
-        st = write_domain(&f, summary, &domains[i], err);
+    for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++) {
+        /* The rows of a domain; nothing if there are none. */
+        const domain *d = &domains[i];
+        const rocl_domain_info *info = &rocl_domain_infos[d->id];
+        const char *name = o->style == ROCL_STYLE_ROCPD       ? info->word
+                           : o->style == ROCL_STYLE_ROCPROFV3 ? info->file
+                                                              : d->v1;
+        bool any = false;
+        f.text.len = 0;
+        rocl_buf_str(&f.text, styles[o->style].header);
+        for (size_t k = 0; k < summary->row_count && name; k++) {
+            summary_row r = read_row(summary, k);
+            if (!strcmp(r.domain, info->name)) {
+                put_row(&f, d, &r);
+                any = true;
+            }
+        }
+        st = any ? write_file(&f, name, err) : ROCL_OK;
+    }
     if (st == ROCL_OK && styles[o->style].file_of_domains) {
         /* A row for each domain. */
         static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
         f.text.len = 0;
-        rocl_buf_str(&f.text, styles[f.opt->style].header);
+        rocl_buf_str(&f.text, styles[o->style].header);
         for (size_t i = 0; i < of_domains->row_count; i++) {
             summary_row r = read_row(of_domains, i);
-            const domain *d = f.opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
             if (d) {
                 r.name = profiler_name(d);
                 r.name_len = strlen(r.name);

@@ -164,23 +164,6 @@ static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
 
 /* ---- the run ---- */
 
-static rocl_status open_sink(chrome_sink *c, rocl_error *err)
-{
-    rocl_trace *t = c->trace;
-    c->spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *c->spans);
-    c->captures = calloc(t->capture_count + 1, sizeof *c->captures);
-    if (!c->spans || !c->captures)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < t->opt.jobs; w++)
-        c->spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
-    rocl_status st = rocl_encoder_open(&c->timeline.encoder, err);
-    if (st == ROCL_OK)
-        st = chrome_stream_open(&c->stream, t, &c->opt, err);
-    if (st == ROCL_OK)
-        st = chrome_numbers_open(&c->numbers, t, err);
-    return st;
-}
-
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_written *report,
                               rocl_error *err)
 {
@@ -197,8 +180,21 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     sink.end_capture = end_capture;
     sink.kinds |= o->flows ? ROCL_BIT(ROCL_FLOW) : 0;
     rocl_status st = rocl_check_level(o->level, err);
-    if (st == ROCL_OK)
-        st = open_sink(&c, err);
+    if (st == ROCL_OK) {
+        c.spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *c.spans);
+        c.captures = calloc(t->capture_count + 1, sizeof *c.captures);
+        if (!c.spans || !c.captures) {
+            st = rocl_fail_memory(err);
+        } else {
+            for (unsigned w = 0; w < t->opt.jobs; w++)
+                c.spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
+            st = rocl_encoder_open(&c.timeline.encoder, err);
+            if (st == ROCL_OK)
+                st = chrome_stream_open(&c.stream, t, &c.opt, err);
+            if (st == ROCL_OK)
+                st = chrome_numbers_open(&c.numbers, t, err);
+        }
+    }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)

@@ -361,23 +361,6 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
     return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
 }
 
-/* In the order of all captures. */
-static rocl_status take_captures(whole *w, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (;;) {
-        unsigned least = 0;
-        for (unsigned r = 1; r < w->rank_count; r++)
-            least = w->ranks[r].capture < w->ranks[least].capture ? r : least;
-        if (st != ROCL_OK || w->ranks[least].capture == UINT64_MAX)
-            break;
-        st = take_capture(w, least, err);
-    }
-    for (unsigned r = 0; r < w->rank_count; r++)
-        ot_mapping_close(&w->ranks[r].to);
-    return st == ROCL_OK && w->s.defs.failed ? rocl_fail_memory(err) : st;
-}
-
 /* ---- what rank 0 has answered, on every rank ------------------------------------------------- */
 
 /* Numbers of locations in the archive, by number in the rank. NULL: memory is out, or the message
@@ -515,8 +498,18 @@ static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
         st = rocl_fail_memory(err);
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
         st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(joint, r) : &facts, err);
-    if (st == ROCL_OK)
-        st = take_captures(w, err);
+    while (st == ROCL_OK) { /* in the order of all captures */
+        unsigned least = 0;
+        for (unsigned r = 1; r < w->rank_count; r++)
+            least = w->ranks[r].capture < w->ranks[least].capture ? r : least;
+        if (w->ranks[least].capture == UINT64_MAX)
+            break;
+        st = take_capture(w, least, err);
+    }
+    for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
+        ot_mapping_close(&w->ranks[r].to);
+    if (st == ROCL_OK && w->s.defs.failed)
+        st = rocl_fail_memory(err);
     rocl_buf_free(&facts);
     return st;
 }
@@ -567,43 +560,38 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
     return st;
 }
 
-static rocl_status write_side_piece(ot_sink *s, const side_piece *p, rocl_buf *name, rocl_buf *text,
-                                    rocl_error *err)
-{
-    FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
-    bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
-    rocl_status st = ROCL_OK;
-    for (uint64_t left = p->bytes; left && good && st == ROCL_OK;) {
-        side_marker side;
-        name->len = 0;
-        errno = EIO;
-        good = fread(&side, sizeof side, 1, f) == 1 && side.length <= left - sizeof side &&
-               rocl_buf_reserve(name, side.length + 1) &&
-               (!side.length || fread(name->data, side.length, 1, f) == 1);
-        if (!good)
-            break;
-        left -= sizeof side + side.length;
-        const ot_marker m = {
-            .location = side.location - p->from + p->to,
-            .time = side.time,
-            .duration = side.duration,
-            .name = rocl_strings_put(s->trace->strings, (const char *)name->data, side.length)};
-        st = m.name == ROCL_NONE ? rocl_fail_memory(err) : ot_write_marker(s, &m, text, err);
-    }
-    if (!good)
-        st = ot_archive_fail(s->archive, errno, err);
-    if (f)
-        fclose(f);
-    return st;
-}
-
 static rocl_status write_side_pieces(const whole *w, ot_sink *s, rocl_error *err)
 {
     rocl_buf name = {0}, text = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < w->piece_count && st == ROCL_OK; i++)
-        if (w->pieces[i].bytes)
-            st = write_side_piece(s, &w->pieces[i], &name, &text, err);
+        if (w->pieces[i].bytes) {
+            const side_piece *p = &w->pieces[i];
+            FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
+            bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
+            for (uint64_t left = p->bytes; left && good && st == ROCL_OK;) {
+                side_marker side;
+                name.len = 0;
+                errno = EIO;
+                good = fread(&side, sizeof side, 1, f) == 1 && side.length <= left - sizeof side &&
+                       rocl_buf_reserve(&name, side.length + 1) &&
+                       (!side.length || fread(name.data, side.length, 1, f) == 1);
+                if (!good)
+                    break;
+                left -= sizeof side + side.length;
+                const ot_marker m = {.location = side.location - p->from + p->to,
+                                     .time = side.time,
+                                     .duration = side.duration,
+                                     .name = rocl_strings_put(
+                                         s->trace->strings, (const char *)name.data, side.length)};
+                st = m.name == ROCL_NONE ? rocl_fail_memory(err)
+                                         : ot_write_marker(s, &m, &text, err);
+            }
+            if (!good)
+                st = ot_archive_fail(s->archive, errno, err);
+            if (f)
+                fclose(f);
+        }
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
         ot_archive_remove_side_file(s->archive, r);
     rocl_buf_free(&name);

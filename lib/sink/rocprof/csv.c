@@ -499,21 +499,6 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 
-static void close_sink(v1_csv *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
-        rocl_map_free(&s->workers[i].counters);
-    free(s->workers);
-    free(s->wave_sizes);
-    free(s->profiled);
-    free(s->columns);
-    rocl_map_free(&s->all.counters);
-    rocl_map_free(&s->column_of);
-    rocl_map_free(&s->queue_counts);
-    rocl_sorter_free(s->rows);
-    rocl_piped_discard(&s->file);
-}
-
 rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
                                    rocl_error *err)
 {
@@ -552,6 +537,16 @@ rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, roc
             t->machine_count);
     if (report)
         *report = s.report;
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++)
+        rocl_map_free(&s.workers[i].counters);
+    free(s.workers);
+    free(s.wave_sizes);
+    free(s.profiled);
+    free(s.columns);
+    rocl_map_free(&s.all.counters);
+    rocl_map_free(&s.column_of);
+    rocl_map_free(&s.queue_counts);
+    rocl_sorter_free(s.rows);
+    rocl_piped_discard(&s.file);
     return st ? st : rocl_trace_outcome_utf8(t);
 }

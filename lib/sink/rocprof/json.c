@@ -737,28 +737,6 @@ static bool number_processes(v1_sink *s)
     return ok;
 }
 
-static rocl_status open_sink(v1_sink *s, rocl_error *err)
-{
-    const unsigned jobs = s->trace->opt.jobs;
-    s->rows = rocl_sorter_new(s->trace->space, 4);
-    s->ends = rocl_sorter_new(s->trace->space, 4);
-    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
-    if (!s->rows || !s->ends || !s->workers || !number_processes(s))
-        return rocl_fail_memory(err);
-    return rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs, err);
-}
-
-static void close_sink(v1_sink *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
-        rocl_buf_free(&s->workers[i].text);
-    free(s->workers);
-    free(s->apart.first);
-    rocl_sorter_free(s->rows);
-    rocl_sorter_free(s->ends);
-    rocl_piped_discard(&s->file);
-}
-
 rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, rocl_written *report,
                                     rocl_error *err)
 {
@@ -770,12 +748,24 @@ rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, r
                             .fields = ROCL_ALL_FIELDS,
                             .events = add_events,
                             .end_task = end_task};
-    rocl_status st = open_sink(&s, err);
+    s.rows = rocl_sorter_new(t->space, 4);
+    s.ends = rocl_sorter_new(t->space, 4);
+    s.workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.workers);
+    const bool good = s.rows && s.ends && s.workers && number_processes(&s);
+    rocl_status st =
+        good ? rocl_piped_open_text(&s.file, o->path, o->gzip, o->level, t->opt.jobs, err)
+             : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&s, err);
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++)
+        rocl_buf_free(&s.workers[i].text);
+    free(s.workers);
+    free(s.apart.first);
+    rocl_sorter_free(s.rows);
+    rocl_sorter_free(s.ends);
+    rocl_piped_discard(&s.file);
     if (st == ROCL_OK && s.report.left_out)
         rocl_notice(t,
                     "%" PRIu64 " event%s left out: results.json of rocprof has no place for "

@@ -733,38 +733,6 @@ static rocl_status number_elements(v3_sink *s, rocl_error *err)
     return st;
 }
 
-static rocl_status open_sink(v3_sink *s, rocl_error *err)
-{
-    const unsigned jobs = s->trace->opt.jobs;
-    s->rows = rocl_sorter_new(s->trace->space, 4);
-    s->markers = rocl_sorter_new(s->trace->space, 4);
-    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
-    if (!s->rows || !s->markers || !s->workers)
-        return rocl_fail_memory(err);
-    rocl_status st = number_elements(s, err);
-    return st ? st
-              : rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs,
-                                     err);
-}
-
-static void close_sink(v3_sink *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
-        rocl_buf_free(&s->workers[i].text);
-        rocl_map_free(&s->workers[i].names);
-    }
-    for (size_t i = 0; s->ids && i < s->trace->capture_count; i++)
-        v3_ids_free(&s->ids[i]);
-    free(s->workers);
-    free(s->ids);
-    free(s->elements);
-    free(s->begun);
-    v3_names_free(&s->names);
-    rocl_sorter_free(s->rows);
-    rocl_sorter_free(s->markers);
-    rocl_piped_discard(&s->file);
-}
-
 rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                       rocl_written *report, rocl_error *err)
 {
@@ -777,12 +745,31 @@ rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                             .begin_capture = begin_capture,
                             .events = add_events,
                             .end_task = end_task};
-    rocl_status st = open_sink(&s, err);
+    s.rows = rocl_sorter_new(t->space, 4);
+    s.markers = rocl_sorter_new(t->space, 4);
+    s.workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.workers);
+    rocl_status st =
+        s.rows && s.markers && s.workers ? number_elements(&s, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_piped_open_text(&s.file, o->path, o->gzip, o->level, t->opt.jobs, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&s, err);
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++) {
+        rocl_buf_free(&s.workers[i].text);
+        rocl_map_free(&s.workers[i].names);
+    }
+    for (size_t i = 0; s.ids && i < t->capture_count; i++)
+        v3_ids_free(&s.ids[i]);
+    free(s.workers);
+    free(s.ids);
+    free(s.elements);
+    free(s.begun);
+    v3_names_free(&s.names);
+    rocl_sorter_free(s.rows);
+    rocl_sorter_free(s.markers);
+    rocl_piped_discard(&s.file);
     if (st == ROCL_OK && s.report.left_out)
         rocl_notice(t,
                     "%" PRIu64 " event%s left out: JSON of rocprofv3 has no place for samples, "

@@ -2,6 +2,7 @@
  */
 #include "table/html/html.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,4 +257,12 @@ void rocl_figure_end(rocl_figure *f, const char *axis_title)
         rocl_html_put(f->b, "<figcaption>%s</figcaption>", axis_title);
     rocl_buf_str(f->b, "</figure>\n");
     free_labels(f);
+}
+
+void rocl_figure_end_over_time(rocl_figure *f, const rocl_table *t)
+{
+    char title[128];
+    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
+             t->origin);
+    rocl_figure_end(f, title);
 }
