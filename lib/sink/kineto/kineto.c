@@ -30,6 +30,7 @@
 
 #define SECOND 1000000000
 
+enum { SEVERAL = -2 };
 enum { EVENT_TEXT = 200 }; /* bytes of an event without arguments of its source, about */
 
 typedef struct kineto_capture {
@@ -80,7 +81,8 @@ typedef struct kineto_sink {
     rocl_piped file;
     rocl_roster roster; /* of the trace; what the file at hand has is marked in it */
     size_t *firsts;     /* by capture: its first process in the roster */
-    bool of_several;    /* processes is the file at hand; PyTorch's are of one */
+    bool of_several;    /* the file at hand has several processes; PyTorch's are of one */
+    int64_t host;       /* of all processes in the file at hand; -1: none, SEVERAL */
     bool mixes_hosts;   /* a file has those of several hosts */
     rocl_out **done;    /* written files, which get their names together */
     size_t done_count, done_cap;
@@ -170,15 +172,10 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-static rocl_buf *block_of(kineto_sink *s)
-{
-    return rocl_piped_buf(&s->file);
-}
-
 /* Adds an item and its data to the current block. */
 static void put_item(kineto_sink *s, kineto_item *item, const void *data, size_t n)
 {
-    rocl_buf *b = block_of(s);
+    rocl_buf *b = rocl_piped_buf(&s->file);
     item->len = n;
     item->capture = s->capture;
     rocl_buf_put(b, item, sizeof *item);
@@ -198,7 +195,7 @@ static void put_own_text(kineto_sink *s)
 {
     if (s->text.len)
         put_item(s, &(kineto_item){.kind = KINETO_TEXT}, s->text.data, s->text.len);
-    block_of(s)->failed |= s->text.failed;
+    rocl_piped_buf(&s->file)->failed |= s->text.failed;
     s->text.len = 0;
 }
 
@@ -502,48 +499,6 @@ static int32_t rank_of(const rocl_capture *c)
     return c->rank;
 }
 
-typedef struct gpu_device {
-    int64_t number;
-    uint32_t name;
-} gpu_device;
-
-static int compare_devices(const void *a, const void *b)
-{
-    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
-    return (x > y) - (x < y);
-}
-
-/* The GPUs of the rank's machine, even those of other ranks, as readers take the number of GPUs of
- * a machine from there. */
-static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **devices, size_t *count)
-{
-    const rocl_trace *t = s->trace;
-    uint32_t machine = ROCL_NONE;
-    size_t cap = 0, n = 0, kept = 0;
-    *devices = NULL;
-    for (size_t i = t->capture_count; i-- > 0;)
-        machine = rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.machine : machine;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; c->machine == machine && k < c->agent_count; k++) {
-            const rocl_agent *a = &c->agents[k];
-            if (a->type != ROCL_AGENT_GPU)
-                continue;
-            if (!ROCL_GROW(*devices, cap, n + 1))
-                return false;
-            (*devices)[n++] = (gpu_device){
-                kineto_device(c, k), a->product && a->product != ROCL_NONE ? a->product : a->model};
-        }
-    }
-    if (n)
-        qsort(*devices, n, sizeof **devices, compare_devices);
-    for (size_t i = 0; i < n; i++)
-        if (!i || (*devices)[i].number != (*devices)[kept - 1].number)
-            (*devices)[kept++] = (*devices)[i];
-    *count = kept;
-    return true;
-}
-
 /* The processes of the file at hand get numbers that no other there has, and GPUs of their hosts
  * those that events have: of their own first, as others may count differently. */
 static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
@@ -552,12 +507,15 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
     rocl_roster *who = &s->roster;
     rocl_map pids = {0}, devices = {0};
     int64_t host = -1, next = 1 << 22; /* above all pids of Linux */
+    size_t of_rank = 0;
     bool ok = true;
+    s->host = -1;
     for (size_t i = 0; i < who->gpu_count; i++)
         who->gpus[i].id = -1;
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         const bool in = rank_of(c) == rank && rocl_trace_takes(t, c);
+        of_rank += rank_of(c) == rank ? c->process_count : 0;
         for (uint32_t k = 0; k < c->process_count && ok; k++) {
             rocl_roster_process *p = &who->processes[s->firsts[i] + k];
             int64_t *pid = &s->format.pids[s->firsts[i] + k];
@@ -570,6 +528,8 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
             ok = rocl_map_put(&pids, (uint64_t)*pid, 1);
             s->mixes_hosts |= host >= 0 && host != p->on;
             host = p->on;
+            if (p->id != -1)
+                s->host = s->host == -1 || s->host == p->on ? p->on : SEVERAL;
         }
         for (uint32_t k = 0; k < c->agent_count && ok && in; k++) {
             const uint32_t gpu = c->agents[k].gpu;
@@ -583,54 +543,34 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
     }
     rocl_map_free(&pids);
     rocl_map_free(&devices);
+    s->of_several = of_rank > 1;
     return ok ? ROCL_OK : rocl_fail_memory(err);
-}
-
-/* The host of the file at hand, as PyTorch says it; "": unknown, or several. */
-static const char *name_host(const kineto_sink *s)
-{
-    const rocl_roster *who = &s->roster;
-    int64_t host = -1;
-    for (size_t i = 0; i < who->process_count; i++) {
-        if (who->processes[i].id == -1)
-            continue;
-        if (host >= 0 && host != who->processes[i].on)
-            return "";
-        host = who->processes[i].on;
-    }
-    return host < 0 ? "" : rocl_text(s->trace, who->hosts[host].hostname, NULL);
 }
 
 /* Everything before the events; ranks: of the job, 0: unknown. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
+    const rocl_trace *t = s->trace;
     rocl_buf *b = &s->text;
-    gpu_device *devices;
-    size_t count = 0;
-    b->failed |= !find_devices(s, rank, &devices, &count);
+    uint32_t machine = ROCL_NONE;
+    for (size_t i = t->capture_count; i-- > 0;)
+        machine = rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.machine : machine;
     rocl_buf_str(b, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
-    for (size_t i = 0; i < count; i++) {
-        kineto_put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
-        rocl_buf_str(b, ", \"name\": \"");
-        kineto_put_text(&s->own, devices[i].name);
-        rocl_buf_str(b, "\"}");
-    }
-    free(devices);
-    rocl_buf_str(b, count ? "\n  ],\n" : "],\n");
+    kineto_put_devices(&s->own, machine);
     if (rank >= 0) {
         kineto_put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
         if (ranks)
             kineto_put_uint(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
-    const char *host = name_host(s);
+    const char *host = s->host < 0 ? "" : rocl_text(t, s->roster.hosts[s->host].hostname, NULL);
     if (*host) {
         rocl_buf_str(b, "  \"host_name\": \"");
         rocl_json_put(b, host, strlen(host));
         rocl_buf_str(b, "\",\n");
     }
     rocl_buf_str(b, "  \"" ROCL_ROSTER_MEMBER "\": ");
-    rocl_roster_put(b, s->trace, &s->roster);
+    rocl_roster_put(b, t, &s->roster);
     rocl_buf_str(b, ",\n  \"generator\": \"rocline " ROCLINE_VERSION
                     "\",\n  \"displayTimeUnit\": \"ms\",\n");
     kineto_put_int(b, "  \"baseTimeNanoseconds\": ", s->format.base);
@@ -659,20 +599,12 @@ static char *name_of_rank(const char *path, int32_t rank)
     return written < 0 ? NULL : out;
 }
 
-/* Of the pipe. */
+/* What the workers of the pipe do. */
 static rocl_status write_items(void *ctx, unsigned worker, const rocl_buf *in, rocl_buf *out,
                                rocl_error *err)
 {
     kineto_sink *s = ctx;
     return kineto_write_items(&s->workers[worker].writer, in, out, err);
-}
-
-static size_t count_processes(const rocl_trace *t, int32_t rank)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->capture_count; i++)
-        n += rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.process_count : 0;
-    return n;
 }
 
 static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, size_t ranks,
@@ -685,7 +617,6 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     if (st == ROCL_OK)
         put_head(s, rank, ranks);
     rocl_map_free(&s->rows);
-    s->of_several = count_processes(s->trace, rank) > 1;
     for (size_t i = 0; i < s->trace->capture_count && st == ROCL_OK; i++)
         if (rank_of(&s->trace->captures[i]->pub) == rank && s->captures[i].sorter)
             st = write_capture(s, i, err);
@@ -723,19 +654,6 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static rocl_status commit_files(kineto_sink *s, rocl_error *err)
-{
-    uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    const rocl_status st = rocl_joint_commit(s->trace, s->done, s->done_count, &sums, err);
-    s->report.files = sums.files;
-    s->report.bytes = sums.bytes;
-    s->report.slices = counts[0];
-    s->report.instants = counts[1];
-    s->report.left_out = counts[2];
-    return st;
-}
-
 /* A file for each rank; if there is one, or none is known, that of the given name. */
 static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 {
@@ -767,7 +685,17 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
         free(own);
     }
     free(ranks);
-    return st ? st : commit_files(s, err);
+    if (st != ROCL_OK)
+        return st;
+    uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
+    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    st = rocl_joint_commit(t, s->done, s->done_count, &sums, err);
+    s->report.files = sums.files;
+    s->report.bytes = sums.bytes;
+    s->report.slices = counts[0];
+    s->report.instants = counts[1];
+    s->report.left_out = counts[2];
+    return st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -829,32 +757,27 @@ static rocl_status choose_base(kineto_sink *s, rocl_error *err)
     return st == ROCL_OK && joint ? rocl_joint_ask_all(joint, &tell, err) : st;
 }
 
-static bool open_roster(kineto_sink *s)
-{
-    const rocl_trace *t = s->trace;
-    size_t n = 0;
-    s->firsts = calloc(t->capture_count + 1, sizeof *s->firsts);
-    for (size_t i = 0; s->firsts && i < t->capture_count; i++) {
-        s->firsts[i] = n;
-        n += t->captures[i]->pub.process_count;
-    }
-    s->format.firsts = s->firsts;
-    s->format.pids = calloc(n + 1, sizeof *s->format.pids);
-    return s->firsts && s->format.pids && rocl_roster_make(&s->roster, s->trace);
-}
-
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
 {
     static const char *const words[] = {"hipExtModuleLaunchKernel", "string", "External id"};
     rocl_trace *t = s->trace;
     uint32_t *const texts[] = {&s->ext_launch, &s->format.string_type, &s->format.external_id};
+    size_t processes = 0;
     for (int i = 0; i < 3; i++)
         if ((*texts[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
     s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
     s->captures = calloc(t->capture_count + 1, sizeof *s->captures);
-    if (!s->workers || !s->captures || !open_roster(s))
+    s->firsts = calloc(t->capture_count + 1, sizeof *s->firsts);
+    for (size_t i = 0; s->firsts && i < t->capture_count; i++) {
+        s->firsts[i] = processes;
+        processes += t->captures[i]->pub.process_count;
+    }
+    s->format.pids = calloc(processes + 1, sizeof *s->format.pids);
+    if (!s->workers || !s->captures || !s->firsts || !s->format.pids ||
+        !rocl_roster_make(&s->roster, t))
         return rocl_fail_memory(err);
+    s->format.firsts = s->firsts;
     s->format.trace = t;
     s->format.group_by_queue = s->opt->group_by_queue;
     kineto_writer_open(&s->own, &s->format);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/num.h"
@@ -431,6 +432,52 @@ static void put_allocation(kineto_writer *w, const kineto_item *item, const kine
     kineto_put_int(begin_arg(w, &any), "Device Id\": ", gpu ? number_of_gpu(c, a->agent) : -1);
     kineto_put_int(begin_arg(w, &any), "Device Type\": ", gpu);
     end_args(w, any);
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+typedef struct gpu_device {
+    int64_t number;
+    uint32_t name;
+} gpu_device;
+
+static int compare_devices(const void *a, const void *b)
+{
+    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
+    return (x > y) - (x < y);
+}
+
+void kineto_put_devices(kineto_writer *w, uint32_t machine)
+{
+    const rocl_trace *t = w->format->trace;
+    rocl_buf *b = w->to;
+    gpu_device *devices = NULL;
+    size_t cap = 0, n = 0;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; c->machine == machine && k < c->agent_count && !b->failed; k++) {
+            const rocl_agent *a = &c->agents[k];
+            if (a->type != ROCL_AGENT_GPU)
+                continue;
+            b->failed = !ROCL_GROW(devices, cap, n + 1);
+            if (!b->failed)
+                devices[n++] =
+                    (gpu_device){kineto_device(c, k),
+                                 a->product && a->product != ROCL_NONE ? a->product : a->model};
+        }
+    }
+    if (n)
+        qsort(devices, n, sizeof *devices, compare_devices);
+    for (size_t i = 0; i < n; i++) {
+        if (i && devices[i].number == devices[i - 1].number)
+            continue;
+        kineto_put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
+        rocl_buf_str(b, ", \"name\": \"");
+        kineto_put_text(w, devices[i].name);
+        rocl_buf_str(b, "\"}");
+    }
+    free(devices);
+    rocl_buf_str(b, n ? "\n  ],\n" : "],\n");
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
