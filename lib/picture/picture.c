@@ -106,15 +106,13 @@ static uint32_t define_gpu(rocl_picture *p, const rocl_capture *c, uint32_t proc
     return add_track(p, &key, hash, c->index, order_of(0, key.id), label);
 }
 
-static void label_thread(const rocl_picture *p, const rocl_capture *c, const rocl_track *t,
-                         char *label, size_t size)
+static void label_thread(const rocl_capture *c, const rocl_track *t, char *label, size_t size)
 {
     char buf[256];
     const rocl_thread *thread = t->thread < c->thread_count ? &c->threads[t->thread] : NULL;
     const rocl_process none = {0};
     const rocl_process *process = t->process < c->process_count ? &c->processes[t->process] : &none;
     const char *own = thread ? rocl_thread_label(c, thread, process, buf, sizeof buf) : "";
-    (void)p;
     if (!thread)
         snprintf(label, size, "unknown thread");
     else if (thread->tid == process->pid)
@@ -169,7 +167,7 @@ uint32_t picture_define_track(rocl_picture *p, const rocl_capture *c, const rocl
         return track;
     char label[768];
     if (of_thread)
-        label_thread(p, c, t, label, sizeof label);
+        label_thread(c, t, label, sizeof label);
     else if (of_values)
         label_values(p, c, t, parent != process, label, sizeof label);
     else
@@ -217,7 +215,7 @@ rocl_status rocl_picture_open(rocl_picture **out, rocl_trace *t, const rocl_pict
     rocl_status st = ROCL_OK;
     p->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *p->workers);
     p->first_process = calloc(t->capture_count + 1, sizeof *p->first_process);
-    if (st == ROCL_OK && (!p->workers || !p->first_process))
+    if (!p->workers || !p->first_process)
         st = rocl_fail_memory(err);
     for (unsigned w = 0; p->workers && w < t->opt.jobs; w++) {
         pthread_mutex_init(&p->workers[w].lock, NULL);

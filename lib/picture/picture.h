@@ -114,8 +114,7 @@ typedef struct picture_detail {
 } picture_detail;
 _Static_assert(sizeof(picture_detail) == 72, "details are compared as bytes");
 
-/* ---- what is known before the slices are: how full the time is, from what was read so far ------
- */
+/* ---- what is known before the slices are: how full the time is, from what was read so far ---- */
 
 enum { PICTURE_BUCKETS = 512 }; /* of time, in each track; a power of two */
 

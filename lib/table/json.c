@@ -26,14 +26,20 @@ static void put_key(rocl_buf *to, const char *before, const char *key)
     rocl_buf_str(to, ": ");
 }
 
-/* The same with a text, or null. */
-static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
+/* Does that with a text, or null. */
+static void put_text_or_null(rocl_buf *to, const char *before, const char *key, const char *p,
+                             size_t n)
 {
     put_key(to, before, key);
-    if (value)
-        put_string(to, value, strlen(value));
+    if (p)
+        put_string(to, p, n);
     else
         rocl_buf_str(to, "null");
+}
+
+static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
+{
+    put_text_or_null(to, before, key, value, value ? strlen(value) : 0);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -198,6 +204,7 @@ rocl_status rocl_answer_open(rocl_answer **answer, const char *path, const char 
 /* Opened with the first data, so that an error before leaves the file of an output alone. */
 static rocl_status open_output(rocl_answer *a, rocl_error *err)
 {
+    a->w.err = err;
     return a->w.out ? ROCL_OK : rocl_out_open_as_named(&a->w.out, a->path, err);
 }
 
@@ -221,7 +228,6 @@ rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data, rocl
     rocl_status st = open_output(a, err);
     if (st != ROCL_OK)
         return st;
-    a->w.err = err;
     begin_member(a, ROCL_ANSWER_DATA);
     rocl_buf_byte(&a->w.buf, '{');
     for (size_t i = 0; i < data->count; i++) {
@@ -237,7 +243,6 @@ rocl_status rocl_answer_put_json(rocl_answer *a, const char *json, size_t len, r
     rocl_status st = open_output(a, err);
     if (st != ROCL_OK)
         return st;
-    a->w.err = err;
     if (!a->has[ROCL_ANSWER_DATA])
         begin_member(a, ROCL_ANSWER_DATA);
     rocl_buf_put(&a->w.buf, json, len);
@@ -288,16 +293,6 @@ static bool is_place(const char *p, size_t n)
             return true;
     }
     return false;
-}
-
-static void put_text_or_null(rocl_buf *to, const char *before, const char *key, const char *p,
-                             size_t n)
-{
-    put_key(to, before, key);
-    if (p)
-        put_string(to, p, n);
-    else
-        rocl_buf_str(to, "null");
 }
 
 static void put_messages(rocl_answer *a, unsigned member, bool errors)

@@ -16,7 +16,7 @@
 typedef struct domain {
     rocl_domain id;
     const char *operation; /* what rocprofv3 begins the names of its operations with, or "" */
-    const char *v1;        /* rocprof: part of a file name; NULL: it has no file */
+    const char *v1;        /* rocprof: the end of a file's name; NULL: it has no file */
 } domain;
 
 /* In the order in which rocprofv3 reports them. */
@@ -409,7 +409,7 @@ static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *path;   /* folder, "/" and what the caller gives, then the part for the domain */
+    const char *path;   /* folder, "/" and what the caller gives, then the word for the domain */
     const char *prefix; /* where the caller gives none */
     const char *header;
     void (*put_name)(rocl_buf *, const domain *, const summary_row *);
@@ -453,14 +453,6 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool add_name(name_list *l, const char *name)
-{
-    if (!ROCL_GROW(l->names, l->cap, l->count + 1))
-        return false;
-    l->names[l->count++] = name;
-    return true;
-}
-
 static bool has_name(const name_list *l, const char *name)
 {
     return l->count && bsearch(&name, l->names, l->count, sizeof name, compare_names);
@@ -475,8 +467,9 @@ static rocl_status list_kernels(files *f, rocl_error *err)
         for (uint32_t k = 0; k < c->kernel_count; k++) {
             const rocl_kernel *kernel = &c->kernels[k];
             name_list *to = kernel->is_function ? &f->functions : &f->descriptors;
-            if (!add_name(to, rocl_str(t, kernel->shown)))
+            if (!ROCL_GROW(to->names, to->cap, to->count + 1))
                 return rocl_fail_memory(err);
+            to->names[to->count++] = rocl_str(t, kernel->shown);
         }
     }
     name_list *lists[] = {&f->functions, &f->descriptors};
@@ -517,13 +510,13 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     rocl_buf_free_into(&name, &f->text);
 }
 
-static rocl_status write_file(files *f, const char *part, rocl_error *err)
+static rocl_status write_file(files *f, const char *of, rocl_error *err)
 {
     char path[4096];
     const char *dir = f->opt->directory ? f->opt->directory : "";
     const char *prefix = f->opt->prefix ? f->opt->prefix : styles[f->opt->style].prefix;
     int n =
-        snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "", prefix, part);
+        snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "", prefix, of);
     if (f->text.failed)
         return rocl_fail_memory(err);
     if (n < 0 || (size_t)n >= sizeof path)

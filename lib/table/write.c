@@ -65,11 +65,10 @@ static void put_tsv(rocl_table_writer *w, const rocl_table *t)
     put_lines(w, t, '\t');
 }
 
-/* ---- folded stacks: for flamegraph.pl, inferno and speedscope ----------------------------------
- */
+/* ---- folded stacks: for flamegraph.pl, inferno and speedscope -------------------------------- */
 
 /* A tree has a column for the depth of its rows; each row comes before those below it. A line is a
- * stack, and the part of its total that is in none of those below it. */
+ * stack, and how much of its total is in none of those below it. */
 static void put_folded(rocl_table_writer *w, const rocl_table *t)
 {
     const size_t depth_column = rocl_table_find_column(t, "depth");

@@ -111,13 +111,6 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
     return st == ROCL_OK && c->trace->joint ? draw_capture(c, capture, err) : st;
 }
 
-static void find_span(const chrome_sink *c, chrome_span *all)
-{
-    *all = (chrome_span){INT64_MAX, INT64_MIN};
-    for (unsigned w = 0; w < c->trace->opt.jobs; w++)
-        widen_span(all, c->spans[w].first, c->spans[w].last);
-}
-
 static int64_t time_base(const chrome_sink *c, const chrome_span *all)
 {
     if (all->last > all->first && (uint64_t)all->last - (uint64_t)all->first >= EXACT)
@@ -128,38 +121,34 @@ static int64_t time_base(const chrome_sink *c, const chrome_span *all)
     return all->last < EXACT ? 0 : all->first - all->first % SECOND;
 }
 
-static rocl_status draw_all(chrome_sink *c, rocl_error *err)
+static rocl_status write_all(chrome_sink *c, rocl_error *err)
 {
+    const rocl_trace *t = c->trace;
+    chrome_span all = {INT64_MAX, INT64_MIN};
     uint64_t rows = 0;
-    chrome_span all;
-    for (size_t i = 0; i < c->trace->capture_count; i++)
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < t->opt.jobs; w++)
+        widen_span(&all, c->spans[w].first, c->spans[w].last);
+    if (t->joint) { /* all is drawn */
+        if (!rocl_joint_leads(t->joint)) {
+            st = chrome_team_answer(c, &all, err);
+        } else {
+            st = chrome_team_hear(c, &all, err);
+            if (st == ROCL_OK)
+                chrome_stream_set_base(&c->stream, time_base(c, &all));
+            if (st == ROCL_OK)
+                st = chrome_team_tell(c, err);
+        }
+        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
         rows += c->captures[i].sorter ? rocl_sorter_count(c->captures[i].sorter) : 0;
     rocl_progress_phase(c->trace, "writing", rows);
-    rocl_status st = ROCL_OK;
-    find_span(c, &all);
     chrome_stream_set_base(&c->stream, time_base(c, &all));
-    for (size_t i = 0; i < c->trace->capture_count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
-            st = draw_capture(c, &c->trace->captures[i]->pub, err);
+            st = draw_capture(c, &t->captures[i]->pub, err);
     return st;
-}
-
-/* In a team all is drawn. */
-static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
-{
-    rocl_status st;
-    chrome_span all;
-    find_span(c, &all);
-    if (!rocl_joint_leads(c->trace->joint)) {
-        st = chrome_team_answer(c, &all, err);
-    } else {
-        st = chrome_team_hear(c, &all, err);
-        if (st == ROCL_OK)
-            chrome_stream_set_base(&c->stream, time_base(c, &all));
-        if (st == ROCL_OK)
-            st = chrome_team_tell(c, err);
-    }
-    return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
 }
 
 /* ---- the run ---- */
@@ -198,7 +187,7 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = t->joint ? write_drawn(&c, err) : draw_all(&c, err);
+        st = write_all(&c, err);
     if (st == ROCL_OK) {
         uint64_t counts[] = {c.report.slices, c.report.values, c.report.lanes, c.report.moved};
         rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};

@@ -10,8 +10,7 @@
 #include "trace/joint.h"
 #include "trace/pipeline.h"
 
-/* ---- a pass: drawings side by side ------------------------------------------------------------
- */
+/* ---- a pass: drawings side by side ----------------------------------------------------------- */
 
 /* Drawings are not much smaller: this many slices take longer than a thread and a mapping. */
 #define LEAST_SLICES 20000
@@ -99,8 +98,7 @@ static void free_pass(ot_pass *pass)
     *pass = (ot_pass){0};
 }
 
-/* ---- drawings are joined ----------------------------------------------------------------------
- */
+/* ---- drawings are joined --------------------------------------------------------------------- */
 
 /* Adds the definitions of a drawing to the archive's. Where its references differ, the mapping is
  * that of all locations that it wrote. */
@@ -108,10 +106,10 @@ static rocl_status join_definitions(ot_sink *s, const ot_drawing *p, rocl_error 
 {
     ot_mapping m;
     rocl_status st = ot_defs_join(&s->defs, &p->own, &m, err);
-    bool needed = st == ROCL_OK && m.needed;
-    if (needed && !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
+    if (st == ROCL_OK && m.needed &&
+        !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
         st = rocl_fail_memory(err);
-    if (st != ROCL_OK || !needed) {
+    if (st != ROCL_OK || !m.needed) {
         ot_mapping_free(&m);
         return st;
     }
@@ -164,23 +162,6 @@ static void forget_capture(ot_sink *s)
     s->settled = (rocl_timeline){0};
 }
 
-/* Makes the labels of queues and streams, each once, for events that name theirs. */
-static bool label_queues(ot_sink *s, const rocl_capture *c)
-{
-    size_t count = (size_t)c->queue_count + c->stream_count;
-    if (!s->trace->opt.args)
-        return true;
-    s->labels = reallocarray(NULL, count + 1, sizeof *s->labels);
-    for (size_t i = 0; s->labels && i < count; i++) {
-        bool queue = i < c->queue_count;
-        char name[160];
-        rocl_queue_label(s->trace, queue ? &c->queues[i] : &c->streams[i - c->queue_count],
-                         queue ? "Queue" : "Stream", name, sizeof name);
-        s->labels[i] = ot_text(&s->defs, name);
-    }
-    return s->labels;
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     ot_sink *s = self;
@@ -191,7 +172,19 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
     if (st == ROCL_OK)
         st = ot_system_begin_capture(&s->system, c, err);
-    return st || label_queues(s, c) ? st : rocl_fail_memory(err);
+    if (st != ROCL_OK || !s->trace->opt.args)
+        return st;
+    /* The labels of queues and streams, each once, for events that name theirs. */
+    size_t count = (size_t)c->queue_count + c->stream_count;
+    s->labels = reallocarray(NULL, count + 1, sizeof *s->labels);
+    for (size_t i = 0; s->labels && i < count; i++) {
+        bool queue = i < c->queue_count;
+        char name[160];
+        rocl_queue_label(s->trace, queue ? &c->queues[i] : &c->streams[i - c->queue_count],
+                         queue ? "Queue" : "Stream", name, sizeof name);
+        s->labels[i] = ot_text(&s->defs, name);
+    }
+    return s->labels ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status write_first_pass(ot_sink *s, rocl_error *err)

@@ -417,22 +417,6 @@ static bool map_further(ot_mapping *m, const ot_mapping *to)
     return true;
 }
 
-/* The locations that have events, with the mapping of their references to the archive's. */
-static ot_location *list_written(const ot_sink *s, uint32_t mapping, uint32_t *count)
-{
-    const ot_system *y = &s->system;
-    ot_location *all = reallocarray(NULL, y->location_count + (size_t)1, sizeof *all);
-    for (uint32_t i = 0; all && i < y->location_count; i++) {
-        if (y->locations[i].number == ROCL_NONE)
-            continue;
-        all[*count] = y->locations[i];
-        if (all[*count].mapping == ROCL_NONE)
-            all[*count].mapping = mapping;
-        (*count)++;
-    }
-    return all;
-}
-
 static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes, rocl_error *err)
 {
     ot_mapping to = {0};
@@ -451,11 +435,19 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
             to = (ot_mapping){0};
         }
     }
-    ot_summary u = {.mappings = s->mappings, .mapping_count = s->mapping_count};
-    ot_location *written =
-        st == ROCL_OK && good ? list_written(s, mapping, &u.location_count) : NULL;
-    u.locations = written;
-    if (st == ROCL_OK && !written)
+    /* The locations that have events, with the mapping of their references to the archive's. */
+    const ot_system *y = &s->system;
+    ot_location *written = reallocarray(NULL, y->location_count + (size_t)1, sizeof *written);
+    ot_summary u = {
+        .mappings = s->mappings, .mapping_count = s->mapping_count, .locations = written};
+    for (uint32_t i = 0; written && i < y->location_count; i++) {
+        if (y->locations[i].number == ROCL_NONE)
+            continue;
+        ot_location *l = &written[u.location_count++];
+        *l = y->locations[i];
+        l->mapping = l->mapping == ROCL_NONE ? mapping : l->mapping;
+    }
+    if (st == ROCL_OK && (!good || !written))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = ot_archive_hand_in(s->archive, &u, numbers, rocl_joint_far(s->trace->joint), bytes,

@@ -176,20 +176,16 @@ static uint8_t *put_kernel(pf_drawing *p, uint8_t *at, const rocl_track_event *e
     for (unsigned i = 0; i < 3 && size; i++)
         groups[i] = e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
     const int64_t count = multiply_dims(groups);
+    static const pf_word words[] = {W_WORKGROUP_SIZE, W_GRID_SIZE, W_THREAD_COUNT, W_LDS_BYTES,
+                                    W_SCRATCH_BYTES};
+    const int64_t values[] = {size, count, items, e->group_segment, e->private_segment};
     if (count)
         at = put_dim(at, LAUNCH_GRID, groups);
-    if (size) {
+    if (size)
         at = put_dim(at, LAUNCH_WORKGROUP, e->workgroup);
-        at = put_int(p, at, W_WORKGROUP_SIZE, size);
-    }
-    if (count)
-        at = put_int(p, at, W_GRID_SIZE, count);
-    if (items)
-        at = put_int(p, at, W_THREAD_COUNT, items);
-    if (e->group_segment)
-        at = put_int(p, at, W_LDS_BYTES, e->group_segment);
-    if (e->private_segment)
-        at = put_int(p, at, W_SCRATCH_BYTES, e->private_segment);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (values[i])
+            at = put_int(p, at, words[i], values[i]);
     if (p->sink->trace->opt.args)
         at = put_int(p, at, W_DISPATCH_ID, (int64_t)e->dispatch_id);
     /* Under the names of the counters; the caller has reserved the bytes. */
