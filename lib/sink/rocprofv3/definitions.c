@@ -406,7 +406,7 @@ static void put_value(rocl_buf *b, const member *m, rocl_view value)
 /* clang-format on */
 
 enum { BEFORE_NAMES = 0 AGENT_MEMBERS(ONE), AGENT_KEYS = BEFORE_NAMES AGENT_MEMBERS_AFTER(ONE) };
-_Static_assert(AGENT_KEYS <= MEMBERS_MAX, "agents have the most members");
+_Static_assert((int)AGENT_KEYS <= (int)MEMBERS_MAX, "agents have the most members");
 
 static void put_index(rocl_buf *b, const char *before, int64_t index)
 {
