@@ -425,11 +425,6 @@ static void draw_value(rocl_drawing *p, uint64_t track, int64_t time, double v)
     e->most_time = time;
 }
 
-static void draw_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
-{
-    draw_value(p, track, time, (double)v);
-}
-
 static void end_sequence(rocl_drawing *p)
 {
     page_sink *s = page_sink_of(p);
@@ -477,5 +472,4 @@ const rocl_timeline_ops page_ops = {.work_overlaps = true,
                                     .call = draw_slice,
                                     .work = draw_slice,
                                     .instant = draw_slice,
-                                    .value = draw_value,
-                                    .bytes = draw_bytes};
+                                    .value = draw_value};

@@ -311,11 +311,6 @@ static void draw_value(rocl_drawing *base, uint64_t track, int64_t time, double 
     p->no_memory |= !row || !picture_add_value(row, time, value);
 }
 
-static void draw_bytes(rocl_drawing *base, uint64_t track, int64_t time, int64_t value)
-{
-    draw_value(base, track, time, (double)value);
-}
-
 /* Nothing more will be drawn on these tracks. */
 static void end_sequence(rocl_drawing *base)
 {
@@ -332,8 +327,7 @@ static const rocl_timeline_ops ops = {.end = end_sequence,
                                       .call = draw_slice,
                                       .work = draw_slice,
                                       .instant = draw_slice,
-                                      .value = draw_value,
-                                      .bytes = draw_bytes};
+                                      .value = draw_value};
 
 typedef struct picture_drawings {
     rocl_picture *picture;

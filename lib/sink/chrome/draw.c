@@ -96,8 +96,6 @@ static rocl_status define_work(chrome_drawing *p, const rocl_track *t, uint64_t 
     return ROCL_OK;
 }
 
-/* ---- counters ---- */
-
 /* ---- the timeline's sink ---- */
 
 static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
@@ -207,11 +205,6 @@ static void put_value(rocl_drawing *base, uint64_t counter, int64_t time, double
     chrome_put_value(p->lines, (chrome_row){c->pid, c->process}, time, v, &c->name);
 }
 
-static void put_bytes(rocl_drawing *p, uint64_t counter, int64_t time, int64_t v)
-{
-    put_value(p, counter, time, (double)v);
-}
-
 const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
                                                .begin = begin_sequence,
                                                .define = define_track,
@@ -219,13 +212,12 @@ const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
                                                .work = put_event,
                                                .instant = put_event,
                                                .flow = put_lone_flow,
-                                               .value = put_value,
-                                               .bytes = put_bytes};
+                                               .value = put_value};
 
 /* ---- drawings ---- */
 
 /* Bytes of text of an event or a value, about. */
-enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_PART_BYTES = 2 << 20 };
+enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_BYTES = 2 << 20 };
 
 static uint64_t estimate_bytes(const rocl_sequence *s)
 {
@@ -233,7 +225,7 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
     return s->records * (slices ? EVENT_BYTES : VALUE_BYTES);
 }
 
-static void open_part(rocl_drawing *base, void *sink)
+static void open_drawing(rocl_drawing *base, void *sink)
 {
     chrome_drawing *p = drawing_of(base);
     p->sink = sink;
@@ -242,7 +234,7 @@ static void open_part(rocl_drawing *base, void *sink)
 }
 
 /* Lanes that only this piece has are described with the file's next lines. */
-static void close_part(rocl_drawing *base, uint64_t lanes)
+static void close_drawing(rocl_drawing *base, uint64_t lanes)
 {
     chrome_drawing *p = drawing_of(base);
     const uint64_t here = base->counts.lanes - base->lanes_before;
@@ -271,9 +263,9 @@ static rocl_status flush_stream(void *sink, bool all, rocl_error *err)
 
 const rocl_drawing_ops chrome_drawing_ops = {.drawing_size = sizeof(chrome_drawing),
                                              .weigh = estimate_bytes,
-                                             .least = LEAST_PART_BYTES,
+                                             .least = LEAST_BYTES,
                                              .full = CHROME_BLOCK_WEIGHT,
-                                             .open = open_part,
-                                             .close = close_part,
+                                             .open = open_drawing,
+                                             .close = close_drawing,
                                              .begin_block = begin_block,
                                              .flush = flush_stream};

@@ -252,7 +252,7 @@ rocl_status chrome_numbers_open(chrome_numbers *w, rocl_trace *t, rocl_error *er
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
     w->gpu_pids = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_pids);
     w->gpu_seen = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_seen);
-    if (st == ROCL_OK && (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen))
+    if (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen)
         st = rocl_fail_memory(err);
     for (size_t i = 0; st == ROCL_OK && i < t->capture_count; i++) {
         w->places[i] = w->sequences;

@@ -167,7 +167,6 @@ static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *
     ot_sink *s = self;
     forget_capture(s);
     s->first_number = s->next_number;
-    s->first_window = s->peers.next_window;
     s->side_first = s->side_bytes;
     rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
     if (st == ROCL_OK)

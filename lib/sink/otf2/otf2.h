@@ -376,7 +376,7 @@ struct ot_sink {
     FILE *side; /* its markers */
     uint64_t side_bytes, side_first;
     /* of the current capture */
-    uint32_t first_number, first_window;
+    uint32_t first_number;
     ot_pass passes[2];
     rocl_timeline settled; /* of the second pass, with sequences of its own */
     rocl_sorter *deferred; /* the input of the second pass */

@@ -308,7 +308,6 @@ typedef struct pf_sink {
     pf_owners owners;
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
-    /* of the capture at hand */
 } pf_sink;
 
 /* ROCL_USAGE: the options ask for what cannot be done. */
@@ -369,8 +368,7 @@ rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 
 extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 
-/* ---- host.c, gpu.c, legacy.c, values.c: p->drawing.event, and the tracks of the sequence at hand
- */
+/* ---- host.c, gpu.c, legacy.c, values.c: p->drawing.event, and the tracks of its sequence ---- */
 
 rocl_status pf_write_call(rocl_drawing *p, uint64_t track, rocl_error *err); /* or a mark */
 void pf_write_end(rocl_drawing *p, uint64_t track, int64_t time);
@@ -396,6 +394,5 @@ rocl_status pf_write_legacy(rocl_drawing *p, uint64_t track, rocl_error *err);
 void pf_begin_counters(pf_drawing *p);
 uint64_t pf_define_values(pf_drawing *p, const rocl_track *t);
 void pf_write_value(rocl_drawing *p, uint64_t track, int64_t time, double v);
-void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v);
 
 #endif

@@ -84,11 +84,6 @@ void pf_write_value(rocl_drawing *base, uint64_t track, int64_t time, double v)
     pf_event_end(&p->seq);
 }
 
-void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
-{
-    pf_write_value(p, track, time, (double)v);
-}
-
 /* ---- tracks ---- */
 
 uint64_t pf_define_values(pf_drawing *p, const rocl_track *t)
