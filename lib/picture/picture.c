@@ -58,12 +58,6 @@ static uint32_t add_track(rocl_picture *p, const picture_key *key, uint64_t hash
     return p->track_count++;
 }
 
-/* Where tracks stand in their process or GPU: GPUs, work that is on none, threads, values. */
-static uint64_t order_of(unsigned group, uint64_t within)
-{
-    return (uint64_t)group << 60 | within;
-}
-
 static uint32_t define_process(rocl_picture *p, const rocl_capture *c, uint32_t process)
 {
     const uint32_t on = rocl_machine_of(c, process);
@@ -103,7 +97,7 @@ static uint32_t define_gpu(rocl_picture *p, const rocl_capture *c, uint32_t proc
     if (track != ROCL_NONE)
         return track;
     rocl_gpu_label(p->trace, gpu, label, sizeof label);
-    return add_track(p, &key, hash, c->index, order_of(0, key.id), label);
+    return add_track(p, &key, hash, c->index, key.id, label);
 }
 
 static void label_thread(const rocl_capture *c, const rocl_track *t, char *label, size_t size)
@@ -173,12 +167,9 @@ uint32_t picture_define_track(rocl_picture *p, const rocl_capture *c, const rocl
     else
         rocl_work_label(p->trace, c, t, parent == process, label, sizeof label);
     const uint64_t within = (uint64_t)t->kind << 40 | (uint64_t)(key.id + 1) << 8;
-    return add_track(p, &key, hash, c->index,
-                     order_of(of_values   ? 3
-                              : of_thread ? 2
-                                          : 1,
-                              within),
-                     label);
+    /* In a process or GPU stand GPUs, then work that is on none, threads, values. */
+    const uint64_t group = of_values ? 3 : of_thread ? 2 : 1;
+    return add_track(p, &key, hash, c->index, group << 60 | within, label);
 }
 
 uint32_t picture_intern_detail(rocl_picture *p, const picture_detail *d)

@@ -45,8 +45,8 @@ typedef struct picture_row {
     uint32_t *name, *detail;
     picture_wide duration, id, stack; /* stack: 0 where there is no link */
     picture_wide bytes;               /* optional */
-    /* Of a complete row: the durations of the first 16 * i slices, and for each level the longest
-     * slice (the largest value) of 16^(level + 1). */
+    /* Once a row is complete: the durations of its first 16 * i slices, and for each level the
+     * longest slice (the largest value) of 16^(level + 1). */
     uint64_t *busy;
     uint32_t *longest[PICTURE_LEVELS];
 } picture_row;

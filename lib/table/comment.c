@@ -46,6 +46,49 @@ static bool is_cell(const rocl_table *t, size_t row, const char *key, const char
     return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, key)), text);
 }
 
+static void put_totals(rocl_table_writer *w, const rocl_table *causes)
+{
+    static const char *const keys[] = {"cause", "class", "change_ns", "change_percent", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    if (!causes->row_count)
+        return;
+    rocl_buf_str(&w->buf, "Wall time of GPUs: ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_a_ns"), ROCL_UNIT_NS);
+    rocl_buf_str(&w->buf, " in A, ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_b_ns"), ROCL_UNIT_NS);
+    rocl_buf_str(&w->buf, " in B, a difference of ");
+    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_ns"), ROCL_UNIT_NS);
+    if (rocl_datum_has_value(rocl_table_find_cell(causes, 0, "change_percent"))) {
+        rocl_buf_str(&w->buf, " (");
+        rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_percent"),
+                                 ROCL_UNIT_PERCENT);
+        rocl_buf_str(&w->buf, " %)");
+    }
+    rocl_buf_str(&w->buf, "; what it comes from:\n\n");
+    for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
+        rows[n++] = i;
+    put_rows(w, causes, rows, n, keys);
+}
+
+/* The differences in the order of kernels: those rows come first, after the row for everything. */
+static void put_edits(rocl_table_writer *w, const rocl_table *t)
+{
+    static const char *const keys[] = {"name",       "name_b",     "edit",      "times",
+                                       "total_a_ns", "total_b_ns", "change_ns", NULL};
+    size_t rows[MOST_ROWS], n = 0;
+    for (size_t i = 1; i < t->row_count && n < MOST_ROWS / 2; i++)
+        if (!is_cell(t, i, "edit", "same") &&
+            rocl_datum_has_value(rocl_table_find_cell(t, i, "times")))
+            rows[n++] = i;
+    if (!t->row_count || !t->note)
+        return;
+    rocl_buf_str(&w->buf, "Kernels in their order, ");
+    rocl_table_put_escaped(&w->buf, t->note, strlen(t->note));
+    rocl_buf_str(&w->buf, n ? ":\n\n" : ".\n\n");
+    if (n)
+        put_rows(w, t, rows, n, keys);
+}
+
 bool rocl_tables_are_comparison(const rocl_tables *all)
 {
     return rocl_tables_find(all, "compare") || rocl_tables_find(all, "compare_runs");
@@ -80,31 +123,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
         rocl_table_put_escaped(&w->buf, likeness->note, strlen(likeness->note));
         rocl_buf_str(&w->buf, ".\n\n");
     }
-    if (causes) {
-        static const char *const keys[] = {"cause", "class", "change_ns", "change_percent", NULL};
-        size_t rows[MOST_ROWS], n = 0;
-        if (causes->row_count) {
-            rocl_buf_str(&w->buf, "Wall time of GPUs: ");
-            rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_a_ns"),
-                                     ROCL_UNIT_NS);
-            rocl_buf_str(&w->buf, " in A, ");
-            rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_b_ns"),
-                                     ROCL_UNIT_NS);
-            rocl_buf_str(&w->buf, " in B, a difference of ");
-            rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_ns"),
-                                     ROCL_UNIT_NS);
-            if (rocl_datum_has_value(rocl_table_find_cell(causes, 0, "change_percent"))) {
-                rocl_buf_str(&w->buf, " (");
-                rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_percent"),
-                                         ROCL_UNIT_PERCENT);
-                rocl_buf_str(&w->buf, " %)");
-            }
-            rocl_buf_str(&w->buf, "; what it comes from:\n\n");
-            for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
-                rows[n++] = i;
-            put_rows(w, causes, rows, n, keys);
-        }
-    }
+    if (causes)
+        put_totals(w, causes);
     if (runs) {
         static const char *const keys[] = {"name",           "domain",         "status",
                                            "mean_a_ns",      "deviation_a_ns", "mean_b_ns",
@@ -133,24 +153,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
         if (n)
             put_rows(w, t, rows, n, keys);
     }
-    if (sequence) {
-        /* The differences in the order of kernels: those rows come first, after the row for
-         * everything. */
-        static const char *const keys[] = {"name",       "name_b",     "edit",      "times",
-                                           "total_a_ns", "total_b_ns", "change_ns", NULL};
-        size_t rows[MOST_ROWS], n = 0;
-        for (size_t i = 1; i < sequence->row_count && n < MOST_ROWS / 2; i++)
-            if (!is_cell(sequence, i, "edit", "same") &&
-                rocl_datum_has_value(rocl_table_find_cell(sequence, i, "times")))
-                rows[n++] = i;
-        if (sequence->row_count && sequence->note) {
-            rocl_buf_str(&w->buf, "Kernels in their order, ");
-            rocl_table_put_escaped(&w->buf, sequence->note, strlen(sequence->note));
-            rocl_buf_str(&w->buf, n ? ":\n\n" : ".\n\n");
-            if (n)
-                put_rows(w, sequence, rows, n, keys);
-        }
-    }
+    if (sequence)
+        put_edits(w, sequence);
     rocl_buf_str(&w->buf, "<details><summary>All tables</summary>\n");
     for (size_t i = 0; i < w->tables->count; i++) {
         rocl_buf_byte(&w->buf, '\n');

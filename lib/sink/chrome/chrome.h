@@ -222,7 +222,7 @@ typedef struct chrome_sink {
 /* On rank 0: the times of the others' events, the first capture that they have drawn, and the GPUs
  * that they have seen. */
 rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err);
-/* The same: tells them what their text depends on: the base of the stream, and c->begins. */
+/* Then tells them what their text depends on: the base of the stream, and c->begins. */
 rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err);
 /* On another rank: the other end of both. */
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err);

@@ -395,13 +395,13 @@ void ot_end_track(rocl_drawing *p);
 
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
-/* Of the current event. */
+/* They describe the current event. */
 OTF2_RegionRef ot_event_region(ot_drawing *p);
 OTF2_AttributeList *ot_event_attributes(ot_drawing *p); /* NULL: it has none */
 
 /* ---- locations.c ----------------------------------------------------------------------------- */
 
-/* Of the current capture, in this order, once its events are written: */
+/* What the current capture needs, in this order, once its events are written: */
 bool ot_number_peers(ot_sink *s);                          /* windows and ranks of s->peers.all */
 rocl_status ot_locate_tracks(ot_sink *s, rocl_error *err); /* locations of s->tracks */
 void ot_settle_metric(ot_sink *s, ot_metric *m, const ot_track *recorder);

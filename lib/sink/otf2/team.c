@@ -119,7 +119,7 @@ static void put_facts(rocl_buf *b, const ot_sink *s)
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* Behind it stands its name. */
+/* Its name follows. */
 typedef struct side_marker {
     uint64_t location, time, duration, length;
 } side_marker;

@@ -68,7 +68,6 @@ typedef struct v1_csv {
     bool without_db;
     rocl_map queue_counts; /* of dispatches, by capture and queue */
     rocl_piped file;
-    int level; /* of gzip; 0: none */
     uint64_t left_out_of_traces;
     rocl_written report;
 } v1_csv;
@@ -412,24 +411,6 @@ static rocl_status take_record(v1_csv *s, pending_row *p, const rocl_sort_record
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
-{
-    const v1_csv *s = ctx;
-    (void)worker;
-    if (s->level)
-        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
-    rocl_buf_put(&block->out, block->in.data, block->in.len);
-    return ROCL_OK;
-}
-
-static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
-{
-    const v1_csv *s = ctx;
-    return rocl_out_write(s->file.out, block->out.data, block->out.len, err);
-}
-
-static const rocl_pipe_ops pipe_ops = {make_block, write_block};
-
 /* Opens PREFIX.csv, or what the caller names. */
 static rocl_status open_file(v1_csv *s, rocl_error *err)
 {
@@ -443,11 +424,9 @@ static rocl_status open_file(v1_csv *s, rocl_error *err)
         path = NULL;
         st = rocl_fail_memory(err);
     }
-    if (o->gzip)
-        s->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
     if (st == ROCL_OK)
-        st =
-            rocl_piped_open(&s->file, path ? path : o->path, s->trace->opt.jobs, &pipe_ops, s, err);
+        st = rocl_piped_open_text(&s->file, path ? path : o->path, o->gzip, o->level,
+                                  s->trace->opt.jobs, err);
     free(path);
     return st;
 }

@@ -5,7 +5,7 @@
  *     word 0   63..32 table   31..0 capture
  *     word 1   end: rows of v1 are written when they end; of KERN the id of the dispatch
  *     word 2   id
- *     word 3   kind; of KERN which part of the row, behind its begin: counters, then its end */
+ *     word 3   kind; of KERN which piece of the row, after its begin: counters, then its end */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ typedef enum v1_table {
 enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_OTHER, SECTION_GPU };
 enum { GPUS_LABELLED = 256, BARRIERS = 512 };
 
-/* Parts of a row of KERN. */
+/* Pieces of a row of KERN. */
 #define KERN_COUNTERS ((uint64_t)1)
 #define KERN_END      UINT64_MAX
 
@@ -153,12 +153,6 @@ static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, c
     rocl_buf_str(b, "\",\n  \"args\":{\n");
 }
 
-static void put_times(rocl_buf *b, int64_t start, int64_t end)
-{
-    put_number_field(b, "BeginNs", start);
-    put_number_field(b, "EndNs", end);
-}
-
 static void end_event(rocl_buf *b)
 {
     rocl_buf_str(b, "\n  }\n}\n");
@@ -187,12 +181,6 @@ static int64_t section_of_gpu(const v1_sink *s, const rocl_capture *c, uint32_t 
     const rocl_gpu *g = s->apart.machines ? rocl_gpu_of(c, agent) : NULL;
     const int64_t device = g ? g - s->trace->gpus : v1_device_of(c, agent);
     return device > 0 ? device : 0;
-}
-
-static void note_gpu(v1_worker *w, int64_t device)
-{
-    if (device >= 0 && device < GPUS_LABELLED)
-        w->gpus[device] = true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -316,7 +304,8 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     }
     const int64_t row = row_of(s, c, e->process, tid);
     begin_event(b, s->trace, e, "", section, started ? 0 : row, end);
-    put_times(b, e->start, end);
+    put_number_field(b, "BeginNs", e->start);
+    put_number_field(b, "EndNs", end);
     put_who(b, s, c, e);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
     if (call) {
@@ -355,10 +344,11 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
                            : copy && device < 0     ? v1_tid_of(c, e->thread)
                                                     : 0;
     const int64_t row = row_of(s, c, e->process, number);
-    if (!copy)
-        note_gpu(w, gpu);
+    if (!copy && gpu < GPUS_LABELLED)
+        w->gpus[gpu] = true;
     begin_event(b, s->trace, e, "", section, row, e->end);
-    put_times(b, e->start, e->end);
+    put_number_field(b, "BeginNs", e->start);
+    put_number_field(b, "EndNs", e->end);
     if (device >= 0)
         put_number_field(b, "dev-id", device);
     if (queue < c->queue_count)
@@ -429,7 +419,8 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
                   {"arch_vgpr", k ? k->arch_vgpr : 0},
                   {"accum_vgpr", k ? k->accum_vgpr : 0},
                   {"sgpr", k ? k->sgpr : 0}};
-    note_gpu(w, gpu);
+    if (gpu < GPUS_LABELLED)
+        w->gpus[gpu] = true;
     begin_event(b, s->trace, e, suffix, spot.pid, spot.tid, e->end);
     begin_field(b, "KernelName");
     put_text(b, s->trace, e->name == ROCL_NONE ? 0 : e->name);
@@ -524,7 +515,7 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* ---- arrows ---------------------------------------------------------------------------------- */
 
-/* Of the calls with the stack id of the work, the first launched it, unless it began later. */
+/* The first call with the stack id of the work launched it, unless it began later. */
 static rocl_status add_flows(v1_sink *s, rocl_error *err)
 {
     v1_end call = {0};
@@ -606,7 +597,7 @@ static void put_labels(v1_sink *s, rocl_buf *b)
     s->report.left_out = all.left_out;
 }
 
-/* Puts the rows in the order of the file. Parts of a row of KERN whose begin did not pass the
+/* Puts the rows in the order of the file. Pieces of a row of KERN whose begin did not pass the
  * filters are left out with it. */
 static rocl_status put_rows(v1_sink *s, rocl_error *err)
 {

@@ -503,7 +503,7 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     rocl_buf_byte(b, '}');
 }
 
-/* Those of no process belong to the processes of their machine, or to all if that is unknown. */
+/* Agents of no process belong to the processes of their machine, or to all if that is unknown. */
 static bool is_agent_of(const v3_element *e, const rocl_agent *a)
 {
     const rocl_capture *c = e->capture;

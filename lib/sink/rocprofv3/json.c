@@ -64,7 +64,7 @@ typedef struct v3_worker {
     uint64_t last_name; /* of them */
     uint64_t last_link; /* the highest correlation id */
     uint64_t left_out;
-    /* Of the category that came last: */
+    /* the category that came last: */
     uint32_t category;
     rocl_kind batch_kind;
     v3_kind kind;
@@ -301,7 +301,7 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
 
 /* ---- work of GPUs ---------------------------------------------------------------------------- */
 
-/* Of a kernel without a symbol its name. */
+/* A kernel without a symbol is said by its name. */
 static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_dispatch *d,
                                      rocl_buf *b, bool named)
 {

@@ -92,7 +92,7 @@ typedef struct rocl_figure {
 
 /* The label of a row of a table: its columns before the first that measures something. */
 void rocl_figure_put_label(rocl_buf *to, const rocl_table *t, size_t row);
-/* The same, of the columns before `past`. */
+/* Its label by the columns before `past`. */
 void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row, size_t past);
 
 /* rocl_figure_open allocates labels for `count` rows; the caller writes them to f->full[], then

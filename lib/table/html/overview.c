@@ -58,8 +58,8 @@ static void put_causes(rocl_buf *b, const rocl_table *t)
     }
 }
 
-/* Of the time from the first start to the last end of work on any GPU of a machine, which the
- * timeline covers; without it, of that on each GPU. */
+/* The whole is the time from the first start to the last end of work on any GPU of a machine, which
+ * the timeline covers; without it, that on each GPU. */
 static void put_shares(rocl_buf *b, const rocl_tables *all)
 {
     static const struct {

@@ -123,6 +123,27 @@ static const char *heading_of(const rocl_tables *all, const rocl_html_panel *pan
                                               : "Where the time went";
 }
 
+/* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then the
+ * heading, or the title of the only report. Advice belongs to other reports. */
+static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
+{
+    const char *report = heading_of(all, panel), *before = "";
+    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const rocl_table *t = &all->tables[i];
+        if (t->header && t->row_count) {
+            rocl_html_put(b, "%s", before);
+            rocl_html_put_cell(b, t, 0, 0);
+            before = " and ";
+        }
+        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
+            report = reports++ ? heading_of(all, panel) : tab_of(t).title;
+    }
+    if (!*before && panel && panel->of)
+        rocl_html_put(b, "%s", before = panel->of);
+    rocl_html_put(b, "%s%s", *before ? ": " : "", report);
+}
+
 /* panel: may be NULL; without tables it is the whole page. */
 static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
 {
@@ -139,23 +160,7 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
     if (panel)
         rocl_html_put(b, " 'sha256-%s'", panel->hash);
     rocl_buf_str(b, "\">\n<title>");
-    /* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then
-     * the heading, or the title of the only report. Advice belongs to other reports. */
-    const char *report = heading_of(all, panel), *before = "";
-    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const rocl_table *t = &all->tables[i];
-        if (t->header && t->row_count) {
-            rocl_html_put(b, "%s", before);
-            rocl_html_put_cell(b, t, 0, 0);
-            before = " and ";
-        }
-        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
-            report = reports++ ? heading_of(all, panel) : tab_of(t).title;
-    }
-    if (!*before && panel && panel->of)
-        rocl_html_put(b, "%s", before = panel->of);
-    rocl_html_put(b, "%s%s", *before ? ": " : "", report);
+    put_title(b, all, panel);
     rocl_buf_str(b, "</title>\n<style>\n");
     rocl_buf_str(b, style_sheet);
     if (panel)
@@ -180,7 +185,7 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
         begin_panel(b, overview);
         rocl_html_put_overview(w);
         /* The reports that found nothing have no tabs. */
-        before = "<p class=\"note\">Nothing in this trace for: ";
+        const char *before = "<p class=\"note\">Nothing in this trace for: ";
         for (size_t i = 0; i < all->count; i++) {
             if (!begins_tab(all, i, true))
                 continue;
