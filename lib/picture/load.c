@@ -180,7 +180,7 @@ typedef struct picture_drawing {
     /* Details found last, by their hash: most slices have one of few. */
     struct {
         picture_detail detail;
-        uint32_t number_plus1; /* + 1; 0: empty */
+        uint32_t number_plus1; /* 0: empty */
     } recent[64];
     int64_t first, last;
     bool no_memory;
