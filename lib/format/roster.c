@@ -180,9 +180,7 @@ static void put_item(rocl_buf *b, const rocl_trace *t, const void *item, const m
         if (members[i].is_text) {
             size_t n;
             const char *bytes = rocl_strings_get(t->strings, text, &n);
-            rocl_buf_byte(b, '"');
-            rocl_json_put(b, bytes, n);
-            rocl_buf_byte(b, '"');
+            rocl_json_put_string(b, bytes, n);
         } else {
             rocl_buf_printf(b, "%" PRId64, number);
         }

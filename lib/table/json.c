@@ -11,18 +11,11 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void put_string(rocl_buf *to, const char *p, size_t n)
-{
-    rocl_buf_byte(to, '"');
-    rocl_json_put(to, p, n);
-    rocl_buf_byte(to, '"');
-}
-
 /* What is before it, its key and a colon. */
 static void put_key(rocl_buf *to, const char *before, const char *key)
 {
     rocl_buf_str(to, before);
-    put_string(to, key, strlen(key));
+    rocl_json_put_string(to, key, strlen(key));
     rocl_buf_str(to, ": ");
 }
 
@@ -32,7 +25,7 @@ static void put_text_or_null(rocl_buf *to, const char *before, const char *key, 
 {
     put_key(to, before, key);
     if (p)
-        put_string(to, p, n);
+        rocl_json_put_string(to, p, n);
     else
         rocl_buf_str(to, "null");
 }
@@ -53,7 +46,7 @@ void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const ro
         if (!rocl_datum_has_value(&cells[c]))
             rocl_buf_str(b, "null");
         else if (cells[c].type == ROCL_DATUM_TEXT)
-            put_string(b, cells[c].text, cells[c].len);
+            rocl_json_put_string(b, cells[c].text, cells[c].len);
         else
             rocl_datum_put_exact(b, &cells[c]);
     }
@@ -164,11 +157,11 @@ static void begin_member(rocl_answer *a, unsigned member)
 static void put_head(rocl_answer *a)
 {
     begin_member(a, ROCL_ANSWER_ROCLINE);
-    put_string(&a->w.buf, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
+    rocl_json_put_string(&a->w.buf, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
     begin_member(a, ROCL_ANSWER_SCHEMA_NUMBER);
     rocl_buf_printf(&a->w.buf, "%d", ROCL_ANSWER_SCHEMA);
     begin_member(a, ROCL_ANSWER_COMMAND);
-    put_string(&a->w.buf, a->command, strlen(a->command));
+    rocl_json_put_string(&a->w.buf, a->command, strlen(a->command));
 }
 
 static void free_answer(rocl_answer *a)

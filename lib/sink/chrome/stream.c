@@ -85,12 +85,6 @@ static rocl_status write_frame(chrome_stream *s, bool head, const rocl_buf *text
     return st;
 }
 
-static void escape_text(rocl_buf *to, const char *p, size_t n)
-{
-    if (!rocl_json_plain(p, n))
-        rocl_json_put(to, p, n);
-}
-
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err)
 {
@@ -102,8 +96,8 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < t->opt.jobs; i++)
-        s->workers[i].formatter =
-            (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
+        s->workers[i].formatter = (chrome_formatter){
+            .trace = t, .texts = {.strings = t->strings, .make = rocl_json_make_text}};
     rocl_status st =
         rocl_piped_open_joint(&s->file, t, o->path, ROCL_JOINT_JOINING, &pipe_ops, s, err);
     s->drawing = t->joint;

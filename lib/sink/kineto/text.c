@@ -13,12 +13,6 @@
 
 /* ---- pieces of text -------------------------------------------------------------------------- */
 
-static void escape_text(rocl_buf *to, const char *p, size_t n)
-{
-    if (!rocl_json_plain(p, n))
-        rocl_json_put(to, p, n);
-}
-
 void kineto_put_text(kineto_writer *w, uint32_t text)
 {
     const rocl_cached_text *t = rocl_text_cache_get(&w->texts, text == ROCL_NONE ? 0 : text);
@@ -485,7 +479,7 @@ void kineto_put_devices(kineto_writer *w, uint32_t machine)
 void kineto_writer_open(kineto_writer *w, const kineto_format *format)
 {
     w->format = format;
-    w->texts = (rocl_text_cache){.strings = format->trace->strings, .make = escape_text};
+    w->texts = (rocl_text_cache){.strings = format->trace->strings, .make = rocl_json_make_text};
 }
 
 void kineto_writer_close(kineto_writer *w)
