@@ -187,12 +187,25 @@ size_t rocl_json_put(rocl_buf *b, const char *p, size_t n)
     return bad;
 }
 
+void rocl_json_put_string(rocl_buf *b, const char *p, size_t n)
+{
+    rocl_buf_byte(b, '"');
+    rocl_json_put(b, p, n);
+    rocl_buf_byte(b, '"');
+}
+
 bool rocl_json_plain(const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
             return false;
     return rocl_utf8_valid(p, n);
+}
+
+void rocl_json_make_text(rocl_buf *to, const char *p, size_t n)
+{
+    if (!rocl_json_plain(p, n))
+        rocl_json_put(to, p, n);
 }
 
 bool rocl_json_read(cJSON **root, const char *text, size_t len)

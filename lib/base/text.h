@@ -28,8 +28,14 @@ void rocl_utf8_put(rocl_buf *b, const char *p, size_t n);
  * invalid bytes became U+FFFD. */
 size_t rocl_json_put(rocl_buf *b, const char *p, size_t n);
 
+/* Does that with the quotes. */
+void rocl_json_put_string(rocl_buf *b, const char *p, size_t n);
+
 /* Is the text the same inside a JSON string? */
 bool rocl_json_plain(const char *p, size_t n);
+
+/* For rocl_text_cache.make: appends the text escaped, or nothing if it is the same. */
+void rocl_json_make_text(rocl_buf *to, const char *p, size_t n);
 
 struct cJSON;
 

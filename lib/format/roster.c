@@ -106,8 +106,8 @@ static bool add_hosts(rocl_roster *roster, const rocl_trace *t)
     return true;
 }
 
-/* "/opt/train --key s" -> "train": arguments may be secret. A single word, and "[TP00] 12", which is
- * a process of a merged file, are names. */
+/* "/opt/train --key s" -> "train": arguments may be secret. A single word, and "[TP00] 12", which
+ * is a process of a merged file, are names. */
 static uint32_t program_of(rocl_trace *t, uint32_t command)
 {
     const char *text = command == ROCL_NONE ? "" : rocl_str(t, command);
@@ -180,9 +180,7 @@ static void put_item(rocl_buf *b, const rocl_trace *t, const void *item, const m
         if (members[i].is_text) {
             size_t n;
             const char *bytes = rocl_strings_get(t->strings, text, &n);
-            rocl_buf_byte(b, '"');
-            rocl_json_put(b, bytes, n);
-            rocl_buf_byte(b, '"');
+            rocl_json_put_string(b, bytes, n);
         } else {
             rocl_buf_printf(b, "%" PRId64, number);
         }

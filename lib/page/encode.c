@@ -182,15 +182,6 @@ static void count_busy(page_sink *s, page_encoder *e, int64_t until)
     }
 }
 
-static void add_to_cells(page_sink *s, page_encoder *e, int64_t begin, int64_t end)
-{
-    count_busy(s, e, begin < e->covered ? begin : e->covered);
-    e->counted = begin > e->covered ? begin : e->counted;
-    e->covered = end > e->covered ? end : e->covered;
-    open_cell(s, e, cell_of(s, begin));
-    e->cell_events++;
-}
-
 /* ---- details: what many slices have in common ------------------------------------------------ */
 
 /* X(field, its name, kind of value): t text, n number, b bytes, d three numbers, a the name of an
@@ -252,67 +243,56 @@ static void put_dims(rocl_buf *to, field f, const uint32_t dims[3])
         rocl_buf_varint(to, dims[i]);
 }
 
-static void put_dispatch(page_sink *s, rocl_buf *to, const rocl_track_event *e)
-{
-    const rocl_capture *c = s->timeline.capture;
-    put_dims(to, FIELD_GRID, e->grid);
-    put_dims(to, FIELD_WORKGROUP, e->workgroup);
-    put_number(to, FIELD_LDS, e->group_segment);
-    put_number(to, FIELD_SCRATCH, e->private_segment);
-    if (e->kernel >= c->kernel_count)
-        return;
-    const rocl_kernel *k = &c->kernels[e->kernel];
-    if (k->mangled != e->name)
-        put_text(s, to, FIELD_SYMBOL, k->mangled);
-    put_number(to, FIELD_VGPRS, k->arch_vgpr);
-    put_number(to, FIELD_ACCUM_VGPRS, k->accum_vgpr);
-    put_number(to, FIELD_SGPRS, k->sgpr);
-}
-
-/* Appends the facts of the current event besides the columns. */
-static void put_details(page_sink *s, rocl_buf *to, const rocl_track_event *e)
-{
-    const rocl_capture *c = s->timeline.capture;
-    if (e->category != ROCL_NONE)
-        put_text(s, to, FIELD_CATEGORY, e->category);
-    if (e->sequence != ROCL_SEQUENCE_HOST) {
-        if (e->queue < c->queue_count)
-            put_text(s, to, FIELD_QUEUE, c->queues[e->queue].label);
-        if (e->stream < c->stream_count)
-            put_text(s, to, FIELD_STREAM, c->streams[e->stream].label);
-        if (e->thread < c->thread_count)
-            put_number(to, FIELD_THREAD, c->threads[e->thread].tid);
-    }
-    if (e->kind == ROCL_DISPATCH) {
-        put_dispatch(s, to, e);
-    } else if (e->kind == ROCL_COPY) {
-        const uint32_t from = e->op ? e->other_agent : e->agent;
-        const uint32_t into = e->op ? e->agent : e->other_agent;
-        if (from < c->agent_count)
-            put_text(s, to, FIELD_FROM, c->agents[from].device);
-        if (into < c->agent_count)
-            put_text(s, to, FIELD_TO, c->agents[into].device);
-    } else if (e->kind == ROCL_GRAPH) {
-        put_number(to, FIELD_KERNELS, e->size < INT64_MAX ? (int64_t)e->size : 0);
-    }
-    if (s->trace->opt.args && (e->sequence == ROCL_SEQUENCE_HOST || e->kind == ROCL_DISPATCH)) {
-        rocl_track_event args = *e;
-        rocl_track_arg a;
-        while (rocl_track_event_next_arg(&args, &a)) {
-            rocl_buf_varint(to, FIELD_ARGUMENT + 1u);
-            rocl_buf_varint(to, page_text(s, a.name));
-            rocl_buf_varint(to, a.len);
-            rocl_buf_put(to, a.value, a.len);
-        }
-    }
-    rocl_buf_byte(to, 0);
-}
-
 /* The number of the details of the event at hand in its block. */
 static uint32_t find_details(page_sink *s, page_encoder *e, const rocl_track_event *event)
 {
     const size_t from = e->details.len;
-    put_details(s, &e->details, event);
+    const rocl_capture *c = s->timeline.capture;
+    if (event->category != ROCL_NONE)
+        put_text(s, &e->details, FIELD_CATEGORY, event->category);
+    if (event->sequence != ROCL_SEQUENCE_HOST) {
+        if (event->queue < c->queue_count)
+            put_text(s, &e->details, FIELD_QUEUE, c->queues[event->queue].label);
+        if (event->stream < c->stream_count)
+            put_text(s, &e->details, FIELD_STREAM, c->streams[event->stream].label);
+        if (event->thread < c->thread_count)
+            put_number(&e->details, FIELD_THREAD, c->threads[event->thread].tid);
+    }
+    if (event->kind == ROCL_DISPATCH) {
+        put_dims(&e->details, FIELD_GRID, event->grid);
+        put_dims(&e->details, FIELD_WORKGROUP, event->workgroup);
+        put_number(&e->details, FIELD_LDS, event->group_segment);
+        put_number(&e->details, FIELD_SCRATCH, event->private_segment);
+        if (event->kernel < c->kernel_count) {
+            const rocl_kernel *k = &c->kernels[event->kernel];
+            if (k->mangled != event->name)
+                put_text(s, &e->details, FIELD_SYMBOL, k->mangled);
+            put_number(&e->details, FIELD_VGPRS, k->arch_vgpr);
+            put_number(&e->details, FIELD_ACCUM_VGPRS, k->accum_vgpr);
+            put_number(&e->details, FIELD_SGPRS, k->sgpr);
+        }
+    } else if (event->kind == ROCL_COPY) {
+        const uint32_t out_of = event->op ? event->other_agent : event->agent;
+        const uint32_t into = event->op ? event->agent : event->other_agent;
+        if (out_of < c->agent_count)
+            put_text(s, &e->details, FIELD_FROM, c->agents[out_of].device);
+        if (into < c->agent_count)
+            put_text(s, &e->details, FIELD_TO, c->agents[into].device);
+    } else if (event->kind == ROCL_GRAPH) {
+        put_number(&e->details, FIELD_KERNELS, event->size < INT64_MAX ? (int64_t)event->size : 0);
+    }
+    if (s->trace->opt.args &&
+        (event->sequence == ROCL_SEQUENCE_HOST || event->kind == ROCL_DISPATCH)) {
+        rocl_track_event args = *event;
+        rocl_track_arg a;
+        while (rocl_track_event_next_arg(&args, &a)) {
+            rocl_buf_varint(&e->details, FIELD_ARGUMENT + 1u);
+            rocl_buf_varint(&e->details, page_text(s, a.name));
+            rocl_buf_varint(&e->details, a.len);
+            rocl_buf_put(&e->details, a.value, a.len);
+        }
+    }
+    rocl_buf_byte(&e->details, 0);
     const uint8_t *bytes = e->details.data;
     const size_t n = e->details.len - from;
     uint64_t hash = n;
@@ -359,7 +339,11 @@ static rocl_status draw_slice(rocl_drawing *p, uint64_t track, rocl_error *err)
     const int64_t begin = event->time, end = instant ? begin : event->end;
     s->counts.events++;
     if (s->windowed) {
-        add_to_cells(s, e, begin, end);
+        count_busy(s, e, begin < e->covered ? begin : e->covered);
+        e->counted = begin > e->covered ? begin : e->counted;
+        e->covered = end > e->covered ? end : e->covered;
+        open_cell(s, e, cell_of(s, begin));
+        e->cell_events++;
         if (begin > s->to || end < s->from)
             return s->status;
     }
@@ -441,11 +425,6 @@ static void draw_value(rocl_drawing *p, uint64_t track, int64_t time, double v)
     e->most_time = time;
 }
 
-static void draw_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
-{
-    draw_value(p, track, time, (double)v);
-}
-
 static void end_sequence(rocl_drawing *p)
 {
     page_sink *s = page_sink_of(p);
@@ -493,5 +472,4 @@ const rocl_timeline_ops page_ops = {.work_overlaps = true,
                                     .call = draw_slice,
                                     .work = draw_slice,
                                     .instant = draw_slice,
-                                    .value = draw_value,
-                                    .bytes = draw_bytes};
+                                    .value = draw_value};

@@ -102,20 +102,6 @@ static rocl_status choose_window(page_sink *s, rocl_error *err)
     return st;
 }
 
-static void report_window(const page_sink *s)
-{
-    const page_counts *n = &s->counts;
-    if (n->event_details == n->events && n->value_details == n->values)
-        return;
-    rocl_notice(s->trace,
-                "the page has %" PRIu64 " of %" PRIu64 " events and %" PRIu64 " of %" PRIu64
-                " values in detail, from %.6g s to %.6g s after the first one; the others only as "
-                "densities (see --max-events, --window)",
-                n->event_details, n->events, n->value_details, n->values,
-                ((double)s->from - (double)s->first) / 1e9,
-                ((double)s->to - (double)s->first) / 1e9);
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void forget_capture(struct page_capture *c)
@@ -230,37 +216,6 @@ static rocl_status write_page(page_sink *s, uint64_t *bytes, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static rocl_status open_sink(page_sink *s, rocl_error *err)
-{
-    rocl_trace *t = s->trace;
-    s->err = err;
-    s->times = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->times);
-    s->captures = calloc(t->capture_count + 1, sizeof *s->captures);
-    if (!s->times || !s->captures)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < t->opt.jobs; w++)
-        page_times_open(&s->times[w]);
-    page_text(s, 0); /* for nameless events */
-    rocl_status st = s->status;
-    return st ? st : rocl_encoder_open(&s->timeline.encoder, err);
-}
-
-static void close_sink(page_sink *s)
-{
-    rocl_pipe_abort(s->pipe);
-    for (size_t i = 0; s->captures && i < s->trace->capture_count; i++)
-        forget_capture(&s->captures[i]);
-    page_free_encoders(s);
-    rocl_encoder_close(&s->timeline.encoder);
-    rocl_map_free(&s->text_index);
-    rocl_map_free(&s->group_index);
-    free(s->texts);
-    free(s->groups);
-    free(s->tracks);
-    free(s->captures);
-    free(s->times);
-}
-
 rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_written *written,
                             rocl_error *err)
 {
@@ -281,17 +236,47 @@ rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o, rocl_writ
     sink.no_place_for = ROCL_BIT(ROCL_FLOW);
     sink.output = "a page";
     rocl_status st = rocl_check_level(o->level, err);
-    if (st == ROCL_OK)
-        st = open_sink(&s, err);
+    if (st == ROCL_OK) {
+        s.err = err;
+        s.times = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.times);
+        s.captures = calloc(t->capture_count + 1, sizeof *s.captures);
+        if (!s.times || !s.captures) {
+            st = rocl_fail_memory(err);
+        } else {
+            for (unsigned w = 0; w < t->opt.jobs; w++)
+                page_times_open(&s.times[w]);
+            page_text(&s, 0); /* for nameless events */
+            st = s.status;
+            st = st ? st : rocl_encoder_open(&s.timeline.encoder, err);
+        }
+    }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = choose_window(&s, err);
     if (st == ROCL_OK)
         st = write_page(&s, &bytes, err);
-    if (st == ROCL_OK)
-        report_window(&s);
-    close_sink(&s);
+    const page_counts *n = &s.counts;
+    if (st == ROCL_OK && (n->event_details != n->events || n->value_details != n->values))
+        rocl_notice(t,
+                    "the page has %" PRIu64 " of %" PRIu64 " events and %" PRIu64 " of %" PRIu64
+                    " values in detail, from %.6g s to %.6g s after the first one; the others only "
+                    "as densities (see --max-events, --window)",
+                    n->event_details, n->events, n->value_details, n->values,
+                    ((double)s.from - (double)s.first) / 1e9,
+                    ((double)s.to - (double)s.first) / 1e9);
+    rocl_pipe_abort(s.pipe);
+    for (size_t i = 0; s.captures && i < s.trace->capture_count; i++)
+        forget_capture(&s.captures[i]);
+    page_free_encoders(&s);
+    rocl_encoder_close(&s.timeline.encoder);
+    rocl_map_free(&s.text_index);
+    rocl_map_free(&s.group_index);
+    free(s.texts);
+    free(s.groups);
+    free(s.tracks);
+    free(s.captures);
+    free(s.times);
     if (written)
         *written =
             (rocl_written){.bytes = bytes, .slices = s.counts.events, .values = s.counts.values};

@@ -1,7 +1,7 @@
 /* A timeline in a page for browsers, private to lib/page/: one file that needs nothing else.
  *
  *     page.c       the run: events -> sorted records of each capture -> tracks -> file
- *     window.c     how many events begin when; which part of the time has every event
+ *     window.c     how many events begin when; which stretch of time has every event
  *     encode.c     events of a track -> columns -> a line of text
  *     tracks.c     tracks and what they belong to; the last line, which names all
  *     timeline.js, timeline.css    what the page does with it, and how it looks
@@ -22,7 +22,7 @@
  *              PAGE_BUSY
  *
  * Numbers are varints; differences of rows, stack ids and values are zigzagged. Cells are equal
- * parts of the time, PAGE_CELLS of them: they stand for the events outside of the window where a
+ * stretches of time, PAGE_CELLS of them: they stand for the events outside of the window where a
  * page cannot have all. The last line holds JSON: what the page is of, its tracks, all texts, and
  * of each text a digit: its class, if it is the name of GPU work (model/kernel_class.h). */
 #ifndef ROCL_PAGE_PAGE_H
@@ -59,7 +59,7 @@ void page_times_open(page_times *t);
 /* events: how many it counts as; 0: only the time is of the trace. */
 void page_times_add(page_times *t, int64_t begin, int64_t end, unsigned events);
 void page_times_join(page_times *to, const page_times *from);
-/* The part of the time in which events are densest, and that has no more than `most`. */
+/* The stretch of time in which events are densest, and that has no more than `most`. */
 void page_times_densest(const page_times *t, uint64_t most, int64_t *from, int64_t *to);
 
 /* ---- what is in the page --------------------------------------------------------------------- */

@@ -183,13 +183,6 @@ rocl_status page_define_track(rocl_drawing *p, const rocl_track *t, uint64_t *id
 
 /* ---- the last line --------------------------------------------------------------------------- */
 
-static void put_string(rocl_buf *to, const char *p, size_t n)
-{
-    rocl_buf_byte(to, '"');
-    rocl_json_put(to, p, n);
-    rocl_buf_byte(to, '"');
-}
-
 _Static_assert(ROCL_CLASSES <= 16, "a class is a hexadecimal digit");
 
 /* Numbers may be beyond what JavaScript's hold: times of the clock are texts. */
@@ -221,9 +214,9 @@ void page_put_index(page_sink *s, rocl_buf *to)
         const char *path = t->captures[i]->pub.path, *slash = path ? strrchr(path, '/') : NULL;
         const char *file = slash ? slash + 1 : path ? path : "";
         rocl_buf_str(to, i ? ",[" : "[");
-        put_string(to, file, strlen(file));
+        rocl_json_put_string(to, file, strlen(file));
         rocl_buf_byte(to, ',');
-        put_string(to, guid, strlen(guid));
+        rocl_json_put_string(to, guid, strlen(guid));
         rocl_buf_byte(to, ']');
     }
     rocl_buf_str(to, "],\n\"groups\":[");
@@ -253,7 +246,7 @@ void page_put_index(page_sink *s, rocl_buf *to)
         const char *p = rocl_strings_get(t->strings, s->texts[i], &n);
         if (i)
             rocl_buf_byte(to, ',');
-        put_string(to, p, n);
+        rocl_json_put_string(to, p, n);
     }
     rocl_buf_str(to, "]}");
 }

@@ -1,4 +1,4 @@
-/* How many events begin when, and which part of the time has every event in a page that cannot have
+/* How many events begin when, and which stretch of time has every event in a page that cannot have
  * all. */
 #include "page/page.h"
 
@@ -74,9 +74,9 @@ void page_times_join(page_times *to, const page_times *from)
         *bin_of(to, n) += *bin_of(&more, n);
 }
 
-/* Of the stretches of bins that cannot be longer without having more than `most` events, the one
- * with most events in its time, of those that have nearly as many as any. A bin alone that has more
- * is cut as if they were even in it. */
+/* Takes the stretches of bins that cannot be longer without having more than `most` events, of
+ * them those that have nearly as many as any, and of these the one with most events in its time. A
+ * bin alone that has more is cut as if they were even in it. */
 void page_times_densest(const page_times *t, uint64_t most, int64_t *from, int64_t *to)
 {
     page_times *bins = (page_times *)(uintptr_t)t;

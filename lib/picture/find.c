@@ -165,23 +165,6 @@ bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t ti
 
 /* ---- searches -------------------------------------------------------------------------------- */
 
-/* With the lock held: bits for the texts that are names of slices. NULL: memory is out. */
-static uint64_t *find_names(rocl_picture *p)
-{
-    const size_t texts = rocl_strings_count(p->trace->strings);
-    uint64_t *names = calloc(texts / 64 + 1, sizeof *names);
-    for (uint32_t n = 0; names && n < p->track_count; n++) {
-        for (uint32_t k = 0; k < p->tracks[n]->row_count; k++) {
-            const picture_row *r = get_row(p, n, k);
-            for (uint32_t i = 0; r && !r->values && i < r->count; i++)
-                if (r->name[i] < texts)
-                    names[r->name[i] / 64] |= (uint64_t)1 << r->name[i] % 64;
-        }
-    }
-    p->match_texts = texts;
-    return names;
-}
-
 rocl_status rocl_picture_search(rocl_picture *p, const char *pattern, rocl_error *err)
 {
     regex_t re;
@@ -193,7 +176,18 @@ rocl_status rocl_picture_search(rocl_picture *p, const char *pattern, rocl_error
     if (st != ROCL_OK)
         return st;
     pthread_mutex_lock(&p->lock);
-    uint64_t *names = find_names(p);
+    /* With the lock held: bits for the texts that are names of slices. NULL: memory is out. */
+    const size_t texts = rocl_strings_count(p->trace->strings);
+    uint64_t *names = calloc(texts / 64 + 1, sizeof *names);
+    for (uint32_t n = 0; names && n < p->track_count; n++) {
+        for (uint32_t k = 0; k < p->tracks[n]->row_count; k++) {
+            const picture_row *r = get_row(p, n, k);
+            for (uint32_t i = 0; r && !r->values && i < r->count; i++)
+                if (r->name[i] < texts)
+                    names[r->name[i] / 64] |= (uint64_t)1 << r->name[i] % 64;
+        }
+    }
+    p->match_texts = texts;
     for (size_t i = 0; names && i < p->match_texts; i++) {
         size_t len;
         if (!(names[i / 64] >> i % 64 & 1))

@@ -9,8 +9,8 @@
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
-/* Parts of the timeline that are drawn side by side: none has much less. */
-#define LEAST_PART_RECORDS 20000
+/* Drawings are made side by side: none has much fewer records. */
+#define LEAST_RECORDS 20000
 
 static rocl_status fail_cancelled(rocl_error *err)
 {
@@ -41,17 +41,6 @@ static void widen_buckets(picture_worker *w, int64_t from, int64_t to)
             w->lo >>= 1;
             w->hi >>= 1;
         }
-    }
-}
-
-static void add_density(picture_worker *w, picture_density *d, int64_t start, int64_t end)
-{
-    const int64_t width = (int64_t)1 << w->shift;
-    for (int64_t b = start >> w->shift, last = end >> w->shift; b <= last; b++) {
-        const int64_t begin = b * width;
-        const int64_t a = start > begin ? start : begin;
-        const int64_t z = end - begin < width ? end : begin + width;
-        d->busy[b & (PICTURE_BUCKETS - 1)] += (uint64_t)(z - a);
     }
 }
 
@@ -91,28 +80,6 @@ static rocl_track track_of(const rocl_picture *p, const rocl_batch *b, size_t i)
     return track;
 }
 
-/* The number of a track, mostly without the lock of the picture. With the lock of the worker. */
-static uint32_t look_up_track(rocl_picture *p, picture_worker *w, const rocl_capture *c,
-                              const rocl_track *t)
-{
-    const uint64_t id = t->kind == ROCL_TRACK_THREAD ? t->thread : t->id;
-    const uint64_t key = rocl_mix64(rocl_mix64((uint64_t)c->index << 32 | t->process) ^
-                                    ((uint64_t)t->kind << 60 | (uint64_t)t->agent << 32 | id)) |
-                         1; /* 0: empty */
-    const unsigned at = key >> 1 & 63;
-    if (w->recent_key[at] == key)
-        return w->recent_track[at];
-    /* Who asks takes that of the worker while it holds the lock of the picture. */
-    pthread_mutex_unlock(&w->lock);
-    pthread_mutex_lock(&p->lock);
-    const uint32_t track = picture_define_track(p, c, t);
-    pthread_mutex_unlock(&p->lock);
-    pthread_mutex_lock(&w->lock);
-    w->recent_key[at] = key;
-    w->recent_track[at] = track;
-    return track;
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     rocl_picture *p = self;
@@ -132,7 +99,23 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
         if (values >> b->kind & 1)
             continue;
         const rocl_track t = track_of(p, b, i);
-        const uint32_t track = look_up_track(p, w, b->capture, &t);
+        /* The number of the track, mostly without the lock of the picture. */
+        const uint64_t id = t.kind == ROCL_TRACK_THREAD ? t.thread : t.id;
+        const uint64_t key = rocl_mix64(rocl_mix64((uint64_t)b->capture->index << 32 | t.process) ^
+                                        ((uint64_t)t.kind << 60 | (uint64_t)t.agent << 32 | id)) |
+                             1; /* 0: empty */
+        const unsigned recent = key >> 1 & 63;
+        uint32_t track = w->recent_track[recent];
+        if (w->recent_key[recent] != key) {
+            /* Who asks takes that of the worker while it holds the lock of the picture. */
+            pthread_mutex_unlock(&w->lock);
+            pthread_mutex_lock(&p->lock);
+            track = picture_define_track(p, b->capture, &t);
+            pthread_mutex_unlock(&p->lock);
+            pthread_mutex_lock(&w->lock);
+            w->recent_key[recent] = key;
+            w->recent_track[recent] = track;
+        }
         if (track != last)
             d = track == ROCL_NONE ? NULL : find_density(w, track);
         last = track;
@@ -140,7 +123,13 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
             break;
         if (e->start >> w->shift < w->lo || e->end >> w->shift > w->hi)
             widen_buckets(w, e->start, e->end);
-        add_density(w, d, e->start, e->end);
+        const int64_t width = (int64_t)1 << w->shift;
+        for (int64_t at = e->start >> w->shift; at <= e->end >> w->shift; at++) {
+            const int64_t begin = at * width;
+            const int64_t a = e->start > begin ? e->start : begin;
+            const int64_t z = e->end - begin < width ? e->end : begin + width;
+            d->busy[at & (PICTURE_BUCKETS - 1)] += (uint64_t)(z - a);
+        }
     }
     pthread_mutex_unlock(&w->lock);
     return good ? rocl_encoder_events(&p->timeline.encoder, worker, b, err) : rocl_fail_memory(err);
@@ -148,7 +137,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* A track that a part draws, for as long as its sequence lasts. */
+/* A track that is drawn, for as long as its sequence lasts. */
 typedef struct drawn_track {
     uint32_t track, lane;
     picture_row **rows; /* by depth */
@@ -166,7 +155,7 @@ typedef struct picture_drawing {
     /* Details found last, by their hash: most slices have one of few. */
     struct {
         picture_detail detail;
-        uint32_t number_plus1; /* + 1; 0: empty */
+        uint32_t number_plus1; /* 0: empty */
     } recent[64];
     int64_t first, last;
     bool no_memory;
@@ -297,11 +286,6 @@ static void draw_value(rocl_drawing *base, uint64_t track, int64_t time, double 
     p->no_memory |= !row || !picture_add_value(row, time, value);
 }
 
-static void draw_bytes(rocl_drawing *base, uint64_t track, int64_t time, int64_t value)
-{
-    draw_value(base, track, time, (double)value);
-}
-
 /* Nothing more will be drawn on these tracks. */
 static void end_sequence(rocl_drawing *base)
 {
@@ -318,18 +302,17 @@ static const rocl_timeline_ops ops = {.end = end_sequence,
                                       .call = draw_slice,
                                       .work = draw_slice,
                                       .instant = draw_slice,
-                                      .value = draw_value,
-                                      .bytes = draw_bytes};
+                                      .value = draw_value};
 
 typedef struct picture_drawings {
     rocl_picture *picture;
     rocl_draw_range cuts[ROCL_DRAWN_AT_ONCE_MAX];
 } picture_drawings;
 
-static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
+static rocl_status make_drawing(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
-    const picture_drawings *parts = ctx;
-    rocl_picture *picture = parts->picture;
+    const picture_drawings *all = ctx;
+    rocl_picture *picture = all->picture;
     picture_drawing *p = calloc(1, sizeof *p);
     uint64_t records = 0;
     (void)worker;
@@ -337,8 +320,8 @@ static rocl_status draw_part(void *ctx, unsigned worker, size_t index, rocl_erro
         return rocl_fail_memory(err);
     p->drawing = (rocl_drawing){.timeline = &picture->timeline,
                                 .number = index,
-                                .at = parts->cuts[index].first,
-                                .last = parts->cuts[index].last};
+                                .at = all->cuts[index].first,
+                                .last = all->cuts[index].last};
     p->picture = picture;
     p->first = INT64_MAX;
     p->last = INT64_MIN;
@@ -377,24 +360,6 @@ static int compare_by_lane_and_depth(const void *a, const void *b)
                               : (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Shows what was drawn of the capture. */
-static void publish_capture(rocl_picture *p, const rocl_capture *c)
-{
-    pthread_mutex_lock(&p->lock);
-    for (uint32_t i = p->first_track; i < p->track_count; i++) {
-        picture_track *t = p->tracks[i];
-        if (t->capture != c->index)
-            continue; /* its machine */
-        if (t->row_count)
-            qsort(t->rows, t->row_count, sizeof *t->rows, compare_by_lane_and_depth);
-        for (uint32_t r = 0; r < t->row_count; r++)
-            t->slices += t->rows[r]->count;
-        t->loaded = true;
-    }
-    p->generation++;
-    pthread_mutex_unlock(&p->lock);
-}
-
 static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     rocl_picture *p = self;
@@ -408,17 +373,32 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 {
     rocl_picture *p = self;
     rocl_timeline *t = &p->timeline;
-    picture_drawings parts = {.picture = p};
+    picture_drawings all = {.picture = p};
     rocl_status st = rocl_timeline_end_capture(t, err);
     const size_t n = rocl_cut_draw_ranges(t->sequences, st ? 0 : t->sequence_count, count_records,
-                                          LEAST_PART_RECORDS, ROCL_DRAWN_AT_ONCE_MAX, parts.cuts);
+                                          LEAST_RECORDS, ROCL_DRAWN_AT_ONCE_MAX, all.cuts);
     if (st == ROCL_OK)
-        st = rocl_start_draw_ranges(t->sorter, t->sequences, parts.cuts, n, err);
+        st = rocl_start_draw_ranges(t->sorter, t->sequences, all.cuts, n, err);
     if (st == ROCL_OK)
-        st = rocl_run_tasks(p->trace->opt.jobs, n, draw_part, &parts, err);
+        st = rocl_run_tasks(p->trace->opt.jobs, n, make_drawing, &all, err);
     rocl_timeline_forget_capture(t);
-    if (st == ROCL_OK)
-        publish_capture(p, c);
+    if (st == ROCL_OK) {
+        /* Shows what was drawn of the capture. */
+        pthread_mutex_lock(&p->lock);
+        for (uint32_t i = p->first_track; i < p->track_count; i++) {
+            picture_track *track = p->tracks[i];
+            if (track->capture != c->index)
+                continue; /* its machine */
+            if (track->row_count)
+                qsort(track->rows, track->row_count, sizeof *track->rows,
+                      compare_by_lane_and_depth);
+            for (uint32_t r = 0; r < track->row_count; r++)
+                track->slices += track->rows[r]->count;
+            track->loaded = true;
+        }
+        p->generation++;
+        pthread_mutex_unlock(&p->lock);
+    }
     return st;
 }
 

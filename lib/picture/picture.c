@@ -58,12 +58,6 @@ static uint32_t add_track(rocl_picture *p, const picture_key *key, uint64_t hash
     return p->track_count++;
 }
 
-/* Where tracks stand in their process or GPU: GPUs, work that is on none, threads, values. */
-static uint64_t order_of(unsigned group, uint64_t within)
-{
-    return (uint64_t)group << 60 | within;
-}
-
 static uint32_t define_process(rocl_picture *p, const rocl_capture *c, uint32_t process)
 {
     const uint32_t on = rocl_machine_of(c, process);
@@ -103,18 +97,16 @@ static uint32_t define_gpu(rocl_picture *p, const rocl_capture *c, uint32_t proc
     if (track != ROCL_NONE)
         return track;
     rocl_gpu_label(p->trace, gpu, label, sizeof label);
-    return add_track(p, &key, hash, c->index, order_of(0, key.id), label);
+    return add_track(p, &key, hash, c->index, key.id, label);
 }
 
-static void label_thread(const rocl_picture *p, const rocl_capture *c, const rocl_track *t,
-                         char *label, size_t size)
+static void label_thread(const rocl_capture *c, const rocl_track *t, char *label, size_t size)
 {
     char buf[256];
     const rocl_thread *thread = t->thread < c->thread_count ? &c->threads[t->thread] : NULL;
     const rocl_process none = {0};
     const rocl_process *process = t->process < c->process_count ? &c->processes[t->process] : &none;
     const char *own = thread ? rocl_thread_label(c, thread, process, buf, sizeof buf) : "";
-    (void)p;
     if (!thread)
         snprintf(label, size, "unknown thread");
     else if (thread->tid == process->pid)
@@ -169,18 +161,15 @@ uint32_t picture_define_track(rocl_picture *p, const rocl_capture *c, const rocl
         return track;
     char label[768];
     if (of_thread)
-        label_thread(p, c, t, label, sizeof label);
+        label_thread(c, t, label, sizeof label);
     else if (of_values)
         label_values(p, c, t, parent != process, label, sizeof label);
     else
         rocl_work_label(p->trace, c, t, parent == process, label, sizeof label);
     const uint64_t within = (uint64_t)t->kind << 40 | (uint64_t)(key.id + 1) << 8;
-    return add_track(p, &key, hash, c->index,
-                     order_of(of_values   ? 3
-                              : of_thread ? 2
-                                          : 1,
-                              within),
-                     label);
+    /* In a process or GPU stand GPUs, then work that is on none, threads, values. */
+    const uint64_t group = of_values ? 3 : of_thread ? 2 : 1;
+    return add_track(p, &key, hash, c->index, group << 60 | within, label);
 }
 
 uint32_t picture_intern_detail(rocl_picture *p, const picture_detail *d)
@@ -217,7 +206,7 @@ rocl_status rocl_picture_open(rocl_picture **out, rocl_trace *t, const rocl_pict
     rocl_status st = ROCL_OK;
     p->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *p->workers);
     p->first_process = calloc(t->capture_count + 1, sizeof *p->first_process);
-    if (st == ROCL_OK && (!p->workers || !p->first_process))
+    if (!p->workers || !p->first_process)
         st = rocl_fail_memory(err);
     for (unsigned w = 0; p->workers && w < t->opt.jobs; w++) {
         pthread_mutex_init(&p->workers[w].lock, NULL);
@@ -321,35 +310,6 @@ rocl_picture_track rocl_picture_track_at(rocl_picture *p, uint32_t track)
     return out;
 }
 
-/* The densities of a track, from all workers. */
-static void fill_from_densities(rocl_picture *p, uint32_t track, int64_t from, int64_t to, size_t n,
-                                rocl_cell *cells)
-{
-    for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
-        picture_worker *k = &p->workers[w];
-        pthread_mutex_lock(&k->lock);
-        const uint32_t at = rocl_map_get(&k->index, track, ROCL_NONE);
-        const double width = (double)((uint64_t)1 << k->shift);
-        const double cell = ((double)to - (double)from) / (double)n;
-        for (size_t i = 0; at != ROCL_NONE && i < n; i++) {
-            const double a = (double)from + cell * (double)i, b = a + cell;
-            double busy = 0;
-            int64_t first = (int64_t)(a / width), last = (int64_t)(b / width);
-            first = first < k->lo ? k->lo : first;
-            last = last > k->hi ? k->hi : last;
-            for (int64_t j = first; j <= last; j++) {
-                const double begin = (double)j * width, end = begin + width;
-                const double common = (b < end ? b : end) - (a > begin ? a : begin);
-                if (common > 0)
-                    busy += (double)k->all[at]->busy[j & (PICTURE_BUCKETS - 1)] * common / width;
-            }
-            cells[i].busy += (uint64_t)busy;
-            cells[i].count += busy > 0;
-        }
-        pthread_mutex_unlock(&k->lock);
-    }
-}
-
 /* With the lock held. */
 static void fill_subtree(rocl_picture *p, uint32_t track, int64_t from, int64_t to, size_t n,
                          rocl_cell *cells, rocl_cell *scratch)
@@ -360,7 +320,31 @@ static void fill_subtree(rocl_picture *p, uint32_t track, int64_t from, int64_t 
             picture_fill_cells(t->rows[r], track, r, from, to, n, cells);
     if (!t->loaded && !p->loaded) {
         memset(scratch, 0, n * sizeof *scratch);
-        fill_from_densities(p, track, from, to, n, scratch);
+        /* The densities of a track, from all workers. */
+        for (unsigned w = 0; w < p->trace->opt.jobs; w++) {
+            picture_worker *k = &p->workers[w];
+            pthread_mutex_lock(&k->lock);
+            const uint32_t at = rocl_map_get(&k->index, track, ROCL_NONE);
+            const double width = (double)((uint64_t)1 << k->shift);
+            const double cell = ((double)to - (double)from) / (double)n;
+            for (size_t i = 0; at != ROCL_NONE && i < n; i++) {
+                const double a = (double)from + cell * (double)i, b = a + cell;
+                double busy = 0;
+                int64_t first = (int64_t)(a / width), last = (int64_t)(b / width);
+                first = first < k->lo ? k->lo : first;
+                last = last > k->hi ? k->hi : last;
+                for (int64_t j = first; j <= last; j++) {
+                    const double begin = (double)j * width, end = begin + width;
+                    const double common = (b < end ? b : end) - (a > begin ? a : begin);
+                    if (common > 0)
+                        busy +=
+                            (double)k->all[at]->busy[j & (PICTURE_BUCKETS - 1)] * common / width;
+                }
+                scratch[i].busy += (uint64_t)busy;
+                scratch[i].count += busy > 0;
+            }
+            pthread_mutex_unlock(&k->lock);
+        }
         for (size_t i = 0; i < n; i++) {
             cells[i].busy = scratch[i].busy > cells[i].busy ? scratch[i].busy : cells[i].busy;
             cells[i].count += scratch[i].count;

@@ -7,8 +7,9 @@
  *     find.c      searches, links, sums by name
  *
  * Threads: rocl_picture_load() runs in one thread, with the workers of the trace; one other thread
- * asks. Everything that both touch is used with `lock` held, but for rows: they belong to the part
- * of the timeline that draws them until `loaded` of their track is set, and do not change later. */
+ * asks. Everything that both touch is used with `lock` held, but for rows: they belong to the
+ * drawing of the timeline that draws them until `loaded` of their track is set, and do not change
+ * later. */
 #ifndef ROCL_PICTURE_PICTURE_H
 #define ROCL_PICTURE_PICTURE_H
 
@@ -44,8 +45,8 @@ typedef struct picture_row {
     uint32_t *name, *detail;
     picture_wide duration, id, stack; /* stack: 0 where there is no link */
     picture_wide bytes;               /* optional */
-    /* Of a complete row: the durations of the first 16 * i slices, and for each level the longest
-     * slice (the largest value) of 16^(level + 1). */
+    /* Once a row is complete: the durations of its first 16 * i slices, and for each level the
+     * longest slice (the largest value) of 16^(level + 1). */
     uint64_t *busy;
     uint32_t *longest[PICTURE_LEVELS];
 } picture_row;
@@ -113,8 +114,7 @@ typedef struct picture_detail {
 } picture_detail;
 _Static_assert(sizeof(picture_detail) == 72, "details are compared as bytes");
 
-/* ---- what is known before the slices are: how full the time is, from what was read so far ------
- */
+/* ---- what is known before the slices are: how full the time is, from what was read so far ---- */
 
 enum { PICTURE_BUCKETS = 512 }; /* of time, in each track; a power of two */
 

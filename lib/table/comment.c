@@ -6,14 +6,6 @@
 
 enum { MOST_ROWS = 10, NAME_WIDTH = 80, MOST_COLUMNS = 8 };
 
-/* The first columns of names that are shortened. */
-static void put_name(rocl_table_writer *w, const rocl_buf *name)
-{
-    rocl_buf_str(&w->buf, "| ");
-    rocl_table_put_escaped(&w->buf, name->data, name->len);
-    rocl_buf_byte(&w->buf, ' ');
-}
-
 /* Some rows with the columns of these keys, of which the first is a name. */
 static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *rows, size_t n,
                      const char *const *keys)
@@ -36,7 +28,11 @@ static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *ro
         rocl_buf_str(&w->buf, rocl_column_is_number(&t->columns[columns[c]]) ? "|---:" : "|---");
     rocl_buf_str(&w->buf, "|\n");
     for (size_t i = 0; i < n; i++) {
-        put_name(w, &names[i]);
+        /* The first columns of names that are shortened. */
+        const rocl_buf *name = &names[i];
+        rocl_buf_str(&w->buf, "| ");
+        rocl_table_put_escaped(&w->buf, name->data, name->len);
+        rocl_buf_byte(&w->buf, ' ');
         for (size_t c = 1; c < count; c++)
             rocl_table_put_markdown_cell(w, t, rocl_table_cell(t, rows[i], columns[c]), columns[c]);
         rocl_buf_str(&w->buf, "|\n");
@@ -48,23 +44,6 @@ static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *ro
 static bool is_cell(const rocl_table *t, size_t row, const char *key, const char *text)
 {
     return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, key)), text);
-}
-
-static void put_limits(rocl_table_writer *w, const rocl_table *t)
-{
-    static const char *const keys[] = {"name",     "domain",         "rule",          "before_ns",
-                                       "after_ns", "growth_percent", "limit_percent", NULL};
-    size_t rows[MOST_ROWS], n = 0, failed = 0;
-    for (size_t i = 0; i < t->row_count; i++)
-        if (is_cell(t, i, "verdict", "failed")) {
-            failed++;
-            if (n < MOST_ROWS)
-                rows[n++] = i;
-        }
-    rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
-                    t->note ? t->note : "");
-    if (n)
-        put_rows(w, t, rows, n, keys);
 }
 
 static void put_totals(rocl_table_writer *w, const rocl_table *causes)
@@ -89,38 +68,6 @@ static void put_totals(rocl_table_writer *w, const rocl_table *causes)
     for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
         rows[n++] = i;
     put_rows(w, causes, rows, n, keys);
-}
-
-static void put_changes(rocl_table_writer *w, const rocl_table *t)
-{
-    static const char *const keys[] = {"name",           "domain",      "status",
-                                       "total_a_ns",     "total_b_ns",  "change_ns",
-                                       "change_percent", "significant", NULL};
-    size_t rows[MOST_ROWS], n = 0;
-    for (size_t i = 0; i < t->row_count && n < MOST_ROWS; i++)
-        if (!is_cell(t, i, "status", "same") && !is_cell(t, i, "status", ""))
-            rows[n++] = i;
-    rocl_buf_str(&w->buf, n ? "Largest changes:\n\n" : "No name changed.\n\n");
-    if (n)
-        put_rows(w, t, rows, n, keys);
-}
-
-static void put_run_changes(rocl_table_writer *w, const rocl_table *t)
-{
-    static const char *const keys[] = {"name",           "domain",         "status",
-                                       "mean_a_ns",      "deviation_a_ns", "mean_b_ns",
-                                       "deviation_b_ns", "change_percent", NULL};
-    size_t rows[MOST_ROWS], n = 0;
-    for (size_t i = 0; i < t->row_count && n < MOST_ROWS; i++)
-        if (is_cell(t, i, "significant", "yes"))
-            rows[n++] = i;
-    if (t->note) {
-        rocl_table_put_escaped(&w->buf, t->note, strlen(t->note));
-        rocl_buf_str(&w->buf, ".\n\n");
-    }
-    rocl_buf_str(&w->buf, n ? "Significant changes:\n\n" : "No significant change.\n\n");
-    if (n)
-        put_rows(w, t, rows, n, keys);
 }
 
 /* The differences in the order of kernels: those rows come first, after the row for everything. */
@@ -155,8 +102,22 @@ void rocl_table_write_comment(rocl_table_writer *w)
     const rocl_table *runs = rocl_tables_find(w->tables, "compare_runs");
     const rocl_table *sequence = rocl_tables_find(w->tables, "compare_sequence");
     rocl_buf_str(&w->buf, "## From A to B\n\n");
-    if (limits)
-        put_limits(w, limits);
+    if (limits) {
+        static const char *const keys[] = {"name",          "domain",   "rule",
+                                           "before_ns",     "after_ns", "growth_percent",
+                                           "limit_percent", NULL};
+        size_t rows[MOST_ROWS], n = 0, failed = 0;
+        for (size_t i = 0; i < limits->row_count; i++)
+            if (is_cell(limits, i, "verdict", "failed")) {
+                failed++;
+                if (n < MOST_ROWS)
+                    rows[n++] = i;
+            }
+        rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
+                        limits->note ? limits->note : "");
+        if (n)
+            put_rows(w, limits, rows, n, keys);
+    }
     if (likeness && likeness->note) {
         rocl_buf_str(&w->buf, "Comparability: ");
         rocl_table_put_escaped(&w->buf, likeness->note, strlen(likeness->note));
@@ -164,10 +125,34 @@ void rocl_table_write_comment(rocl_table_writer *w)
     }
     if (causes)
         put_totals(w, causes);
-    if (runs)
-        put_run_changes(w, runs);
-    else
-        put_changes(w, rocl_tables_find(w->tables, "compare"));
+    if (runs) {
+        static const char *const keys[] = {"name",           "domain",         "status",
+                                           "mean_a_ns",      "deviation_a_ns", "mean_b_ns",
+                                           "deviation_b_ns", "change_percent", NULL};
+        size_t rows[MOST_ROWS], n = 0;
+        for (size_t i = 0; i < runs->row_count && n < MOST_ROWS; i++)
+            if (is_cell(runs, i, "significant", "yes"))
+                rows[n++] = i;
+        if (runs->note) {
+            rocl_table_put_escaped(&w->buf, runs->note, strlen(runs->note));
+            rocl_buf_str(&w->buf, ".\n\n");
+        }
+        rocl_buf_str(&w->buf, n ? "Significant changes:\n\n" : "No significant change.\n\n");
+        if (n)
+            put_rows(w, runs, rows, n, keys);
+    } else {
+        const rocl_table *t = rocl_tables_find(w->tables, "compare");
+        static const char *const keys[] = {"name",           "domain",      "status",
+                                           "total_a_ns",     "total_b_ns",  "change_ns",
+                                           "change_percent", "significant", NULL};
+        size_t rows[MOST_ROWS], n = 0;
+        for (size_t i = 0; i < t->row_count && n < MOST_ROWS; i++)
+            if (!is_cell(t, i, "status", "same") && !is_cell(t, i, "status", ""))
+                rows[n++] = i;
+        rocl_buf_str(&w->buf, n ? "Largest changes:\n\n" : "No name changed.\n\n");
+        if (n)
+            put_rows(w, t, rows, n, keys);
+    }
     if (sequence)
         put_edits(w, sequence);
     rocl_buf_str(&w->buf, "<details><summary>All tables</summary>\n");

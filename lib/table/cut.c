@@ -1,5 +1,5 @@
-/* Tables that fit a budget of bytes: the largest shares stay, since tables are in that order, and a
- * last row counts and sums up the others, so that the sums are the same. */
+/* Tables that fit a budget of bytes: the largest shares stay, since tables are in that order, and
+ * a last row counts and sums up the others, so that the sums are the same. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "table/format.h"
 
 /* What a table costs, and how much of it stays. */
-typedef struct share {
+typedef struct budget {
     size_t head;  /* bytes of its titles */
     size_t rest;  /* bytes that its last row may take */
     size_t shown; /* rows */
     bool full;    /* no more rows fit */
-} share;
+} budget;
 
 static size_t measure_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells,
                           rocl_table_format format)
@@ -24,17 +24,6 @@ static size_t measure_row(rocl_table_writer *w, const rocl_table *t, const rocl_
     else
         rocl_table_put_markdown_row(w, t, cells);
     return w->buf.len + (format == ROCL_TABLE_JSON ? 8 : 0); /* ",\n      " before it */
-}
-
-/* Titles, notes and punctuation. */
-static size_t measure_head(const rocl_table *t, rocl_table_format format)
-{
-    size_t n = strlen(t->title) + (t->note ? strlen(t->note) : 0) + 8;
-    for (size_t c = 0; c < t->column_count; c++)
-        n += format == ROCL_TABLE_JSON
-                 ? strlen(t->columns[c].key) + strlen(rocl_unit_name(t->columns[c].unit)) + 26
-                 : strlen(t->columns[c].title) + 8;
-    return n + (format == ROCL_TABLE_JSON ? 2 * strlen(t->key) + 80 : 0);
 }
 
 /* The row for those from `shown` on. */
@@ -87,55 +76,56 @@ static void cut_table(rocl_tables *all, rocl_table *t, size_t shown)
     free(last);
 }
 
-/* Moves the table that goes next to the end: the last one that is not essential, the first never.
- */
-static void move_to_end(rocl_tables *all, share *shares, size_t left)
-{
-    size_t at = left - 1;
-    while (at > 1 && all->tables[at].essential)
-        at--;
-    if (all->tables[at].essential)
-        at = left - 1;
-    const rocl_table t = all->tables[at];
-    const share s = shares[at];
-    memmove(&all->tables[at], &all->tables[at + 1], (left - 1 - at) * sizeof t);
-    memmove(&shares[at], &shares[at + 1], (left - 1 - at) * sizeof s);
-    all->tables[left - 1] = t;
-    shares[left - 1] = s;
-}
-
 size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes, bool *fits)
 {
     rocl_table_writer w = {.tables = all};
-    share *shares = calloc(all->count + 1, sizeof *shares);
+    budget *budgets = calloc(all->count + 1, sizeof *budgets);
     size_t used = 0, tables = all->count, left = all->count;
-    all->incomplete |= !shares;
+    all->incomplete |= !budgets;
     *fits = true;
-    for (size_t i = 0; shares && i < all->count; i++) {
+    for (size_t i = 0; budgets && i < all->count; i++) {
         const rocl_table *t = &all->tables[i];
-        shares[i].head = measure_head(t, format);
+        /* Titles, notes and punctuation. */
+        size_t n = strlen(t->title) + (t->note ? strlen(t->note) : 0) + 8;
+        for (size_t c = 0; c < t->column_count; c++)
+            n += format == ROCL_TABLE_JSON
+                     ? strlen(t->columns[c].key) + strlen(rocl_unit_name(t->columns[c].unit)) + 26
+                     : strlen(t->columns[c].title) + 8;
+        budgets[i].head = n + (format == ROCL_TABLE_JSON ? 2 * strlen(t->key) + 80 : 0);
         /* A row for the others is at most as long as the longest of the first ones, except for
          * names; if there is only one other row, that itself is shown. */
         for (size_t r = 0; r < t->row_count; r++) {
             if (r == 4)
                 r = t->row_count - 1;
-            const size_t n = measure_row(&w, t, rocl_table_cell(t, r, 0), format);
-            shares[i].rest = n > shares[i].rest ? n : shares[i].rest;
+            n = measure_row(&w, t, rocl_table_cell(t, r, 0), format);
+            budgets[i].rest = n > budgets[i].rest ? n : budgets[i].rest;
         }
-        used += shares[i].head + shares[i].rest;
+        used += budgets[i].head + budgets[i].rest;
     }
     /* Fewer tables with rows in them say more than titles of all. */
-    for (; shares && used > bytes / 2 && left > 1; left--) {
-        move_to_end(all, shares, left);
-        used -= shares[left - 1].head + shares[left - 1].rest;
+    for (; budgets && used > bytes / 2 && left > 1; left--) {
+        /* The one that goes next moves to the end: the last that is not essential, the first never.
+         */
+        size_t at = left - 1;
+        while (at > 1 && all->tables[at].essential)
+            at--;
+        if (all->tables[at].essential)
+            at = left - 1;
+        const rocl_table t = all->tables[at];
+        const budget s = budgets[at];
+        memmove(&all->tables[at], &all->tables[at + 1], (left - 1 - at) * sizeof t);
+        memmove(&budgets[at], &budgets[at + 1], (left - 1 - at) * sizeof s);
+        all->tables[left - 1] = t;
+        budgets[left - 1] = s;
+        used -= budgets[left - 1].head + budgets[left - 1].rest;
     }
     *fits = used <= bytes;
     /* A row of each table in turn, as long as there is one that fits. */
-    for (size_t open = left; shares && open;) {
+    for (size_t open = left; budgets && open;) {
         open = 0;
         for (size_t i = 0; i < left; i++) {
             const rocl_table *t = &all->tables[i];
-            share *s = &shares[i];
+            budget *s = &budgets[i];
             if (s->full || s->shown == t->row_count)
                 continue;
             const size_t n = measure_row(&w, t, rocl_table_cell(t, s->shown, 0), format);
@@ -150,14 +140,14 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
             open++;
         }
     }
-    for (size_t i = 0; shares && i < left; i++)
-        cut_table(all, &all->tables[i], shares[i].shown);
+    for (size_t i = 0; budgets && i < left; i++)
+        cut_table(all, &all->tables[i], budgets[i].shown);
     for (size_t i = left; i < tables; i++)
         free(all->tables[i].cells);
     all->count = left;
     all->incomplete |= w.buf.failed || w.scratch.failed;
     rocl_buf_free(&w.buf);
     rocl_buf_free(&w.scratch);
-    free(shares);
+    free(budgets);
     return tables - left;
 }

@@ -86,45 +86,37 @@ static void put_fixed(rocl_buf *to, double v, unsigned decimals)
     to->len += (size_t)(p - begin);
 }
 
-/* With the decimals that leave three digits, by the value as it will be rounded. */
-static void put_with_symbol(rocl_buf *to, double v, bool integer, rocl_unit unit)
-{
-    const char *const *symbol = units[unit].symbols;
-    const double step = units[unit].step, factor = units[unit].factor;
-    if (factor > 0)
-        v *= factor;
-    /* What would be rounded to 1000 is 1.00 of the next symbol. */
-    for (; symbol[1] && fabs(v) >= step - 0.5; symbol++, integer = false)
-        v /= step;
-    put_fixed(to, v, integer || v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2);
-    rocl_buf_byte(to, ' ');
-    rocl_buf_str(to, *symbol);
-}
-
 /* ---- cells for people ------------------------------------------------------------------------ */
-
-/* A name must not be able to move the cursor. */
-static void put_clean(rocl_buf *to, const char *p, size_t n)
-{
-    size_t from = to->len;
-    rocl_utf8_put(to, p, n);
-    if (to->len > from)
-        to->len = from + rocl_hide_controls((char *)to->data + from, to->len - from, false);
-}
 
 void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit)
 {
-    const bool integer = d->type == ROCL_DATUM_INT;
-    if (!rocl_datum_has_value(d))
+    bool integer = d->type == ROCL_DATUM_INT;
+    if (!rocl_datum_has_value(d)) {
         rocl_buf_byte(to, '-');
-    else if (d->type == ROCL_DATUM_TEXT)
-        put_clean(to, d->text, d->len);
-    else if (units[unit].step > 0)
-        put_with_symbol(to, rocl_datum_number(d), integer, unit);
-    else if (integer && unit != ROCL_UNIT_PERCENT)
+    } else if (d->type == ROCL_DATUM_TEXT) {
+        /* A name must not be able to move the cursor. */
+        size_t from = to->len;
+        rocl_utf8_put(to, d->text, d->len);
+        if (to->len > from)
+            to->len = from + rocl_hide_controls((char *)to->data + from, to->len - from, false);
+    } else if (units[unit].step > 0) {
+        /* With the decimals that leave three digits, by the value as it will be rounded. */
+        double v = rocl_datum_number(d);
+        const char *const *symbol = units[unit].symbols;
+        const double step = units[unit].step, factor = units[unit].factor;
+        if (factor > 0)
+            v *= factor;
+        /* What would be rounded to 1000 is 1.00 of the next symbol. */
+        for (; symbol[1] && fabs(v) >= step - 0.5; symbol++, integer = false)
+            v /= step;
+        put_fixed(to, v, integer || v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2);
+        rocl_buf_byte(to, ' ');
+        rocl_buf_str(to, *symbol);
+    } else if (integer && unit != ROCL_UNIT_PERCENT) {
         rocl_datum_put_exact(to, d);
-    else
+    } else {
         put_fixed(to, rocl_datum_number(d), 2);
+    }
 }
 
 /* Not scaled, so that times of a column can be compared at a glance. The digits of an integer are

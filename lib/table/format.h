@@ -39,7 +39,7 @@ void rocl_datum_put_exact(rocl_buf *to, const rocl_datum *d);
 /* For people: a number with three digits in a unit that makes it short ("12.3 us"), "-" for no
  * value. Text comes out as valid UTF-8 without control characters. */
 void rocl_datum_put_displayed(rocl_buf *to, const rocl_datum *d, rocl_unit unit);
-/* The same of a cell in a table: times are seconds since its origin, to the microsecond. */
+/* Does that for a cell in a table: times are seconds since its origin, to the microsecond. */
 void rocl_cell_put_displayed(rocl_buf *to, const rocl_table *t, const rocl_datum *cell,
                              size_t column);
 /* Code points of valid UTF-8. */

@@ -11,29 +11,28 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void put_string(rocl_buf *to, const char *p, size_t n)
-{
-    rocl_buf_byte(to, '"');
-    rocl_json_put(to, p, n);
-    rocl_buf_byte(to, '"');
-}
-
 /* What is before it, its key and a colon. */
 static void put_key(rocl_buf *to, const char *before, const char *key)
 {
     rocl_buf_str(to, before);
-    put_string(to, key, strlen(key));
+    rocl_json_put_string(to, key, strlen(key));
     rocl_buf_str(to, ": ");
 }
 
-/* The same with a text, or null. */
-static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
+/* Does that with a text, or null. */
+static void put_text_or_null(rocl_buf *to, const char *before, const char *key, const char *p,
+                             size_t n)
 {
     put_key(to, before, key);
-    if (value)
-        put_string(to, value, strlen(value));
+    if (p)
+        rocl_json_put_string(to, p, n);
     else
         rocl_buf_str(to, "null");
+}
+
+static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
+{
+    put_text_or_null(to, before, key, value, value ? strlen(value) : 0);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -47,7 +46,7 @@ void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const ro
         if (!rocl_datum_has_value(&cells[c]))
             rocl_buf_str(b, "null");
         else if (cells[c].type == ROCL_DATUM_TEXT)
-            put_string(b, cells[c].text, cells[c].len);
+            rocl_json_put_string(b, cells[c].text, cells[c].len);
         else
             rocl_datum_put_exact(b, &cells[c]);
     }
@@ -158,11 +157,11 @@ static void begin_member(rocl_answer *a, unsigned member)
 static void put_head(rocl_answer *a)
 {
     begin_member(a, ROCL_ANSWER_ROCLINE);
-    put_string(&a->w.buf, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
+    rocl_json_put_string(&a->w.buf, ROCLINE_VERSION, strlen(ROCLINE_VERSION));
     begin_member(a, ROCL_ANSWER_SCHEMA_NUMBER);
     rocl_buf_printf(&a->w.buf, "%d", ROCL_ANSWER_SCHEMA);
     begin_member(a, ROCL_ANSWER_COMMAND);
-    put_string(&a->w.buf, a->command, strlen(a->command));
+    rocl_json_put_string(&a->w.buf, a->command, strlen(a->command));
 }
 
 static void free_answer(rocl_answer *a)
@@ -198,6 +197,7 @@ rocl_status rocl_answer_open(rocl_answer **answer, const char *path, const char 
 /* Opened with the first data, so that an error before leaves the file of an output alone. */
 static rocl_status open_output(rocl_answer *a, rocl_error *err)
 {
+    a->w.err = err;
     return a->w.out ? ROCL_OK : rocl_out_open_as_named(&a->w.out, a->path, err);
 }
 
@@ -221,7 +221,6 @@ rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data, rocl
     rocl_status st = open_output(a, err);
     if (st != ROCL_OK)
         return st;
-    a->w.err = err;
     begin_member(a, ROCL_ANSWER_DATA);
     rocl_buf_byte(&a->w.buf, '{');
     for (size_t i = 0; i < data->count; i++) {
@@ -237,7 +236,6 @@ rocl_status rocl_answer_put_json(rocl_answer *a, const char *json, size_t len, r
     rocl_status st = open_output(a, err);
     if (st != ROCL_OK)
         return st;
-    a->w.err = err;
     if (!a->has[ROCL_ANSWER_DATA])
         begin_member(a, ROCL_ANSWER_DATA);
     rocl_buf_put(&a->w.buf, json, len);
@@ -290,54 +288,40 @@ static bool is_place(const char *p, size_t n)
     return false;
 }
 
-static void put_text_or_null(rocl_buf *to, const char *before, const char *key, const char *p,
-                             size_t n)
-{
-    put_key(to, before, key);
-    if (p)
-        put_string(to, p, n);
-    else
-        rocl_buf_str(to, "null");
-}
-
-/* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
-static void put_message(rocl_answer *a, const message *m)
+static void put_messages(rocl_answer *a, unsigned member, bool errors)
 {
     static const char *const codes[] = {
         [ROCL_OK] = "notice",   [ROCL_PARTIAL] = "partial", [ROCL_USAGE] = "usage",
         [ROCL_INPUT] = "input", [ROCL_OUTPUT] = "output",   [ROCL_INTERNAL] = "internal"};
-    const char *file = NULL, *place = NULL, *text = m->text, *colon = strstr(text, ": ");
-    size_t file_len = 0, place_len = 0;
-    if (colon && is_file(a, text, (size_t)(colon - text))) {
-        file = text;
-        file_len = (size_t)(colon - text);
-        text = colon + 2;
-        colon = strstr(text, ": ");
-        if (colon && is_place(text, (size_t)(colon - text))) {
-            place = text;
-            place_len = (size_t)(colon - text);
-        }
-    }
     rocl_buf *b = &a->w.buf;
-    put_member(b, "{", rocl_message_members[0].key,
-               m->code <= ROCL_INTERNAL ? codes[m->code] : "internal");
-    put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
-    put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
-    put_member(b, ", ", rocl_message_members[3].key, m->text);
-    rocl_buf_byte(b, '}');
-}
-
-static void put_messages(rocl_answer *a, unsigned member, bool errors)
-{
     size_t n = 0;
     begin_member(a, member);
-    rocl_buf_byte(&a->w.buf, '[');
+    rocl_buf_byte(b, '[');
     for (size_t i = 0; i < a->count; i++)
         if (a->messages[i].error == errors) {
-            rocl_buf_str(&a->w.buf, n++ ? ",\n   " : "");
-            put_message(a, &a->messages[i]);
+            rocl_buf_str(b, n++ ? ",\n   " : "");
+            /* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
+            const message *m = &a->messages[i];
+            const char *file = NULL, *place = NULL, *text = m->text, *colon = strstr(text, ": ");
+            size_t file_len = 0, place_len = 0;
+            if (colon && is_file(a, text, (size_t)(colon - text))) {
+                file = text;
+                file_len = (size_t)(colon - text);
+                text = colon + 2;
+                colon = strstr(text, ": ");
+                if (colon && is_place(text, (size_t)(colon - text))) {
+                    place = text;
+                    place_len = (size_t)(colon - text);
+                }
+            }
+            put_member(b, "{", rocl_message_members[0].key,
+                       m->code <= ROCL_INTERNAL ? codes[m->code] : "internal");
+            put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
+            put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
+            put_member(b, ", ", rocl_message_members[3].key, m->text);
+            rocl_buf_byte(b, '}');
         }
-    rocl_buf_byte(&a->w.buf, ']');
+    rocl_buf_byte(b, ']');
 }
 
 rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)

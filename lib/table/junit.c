@@ -36,35 +36,6 @@ static bool is_verdict(const rocl_table *t, size_t row, const char *verdict)
     return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, "verdict")), verdict);
 }
 
-/* "average grew by 100.00 %, more than 50.00 %", or "average is new", or why it was not tested. */
-static void put_message(rocl_table_writer *w, const rocl_table *t, size_t row)
-{
-    rocl_buf *b = &w->buf;
-    const bool grew = rocl_datum_has_value(rocl_table_find_cell(t, row, "growth_percent"));
-    put_cell(w, t, row, "rule");
-    rocl_buf_str(b, grew ? " grew by " : " is more than ");
-    put_cell(w, t, row, "growth_percent");
-    rocl_buf_str(b, grew ? " %, limit " : "any limit, ");
-    put_cell(w, t, row, "limit_percent");
-    rocl_buf_str(b, " %");
-    if (rocl_datum_has_value(rocl_table_find_cell(t, row, "reason")))
-        rocl_buf_str(b, ": ");
-    put_cell(w, t, row, "reason");
-}
-
-static void put_figures(rocl_table_writer *w, const rocl_table *t, size_t row)
-{
-    static const char *const keys[] = {"before_ns", "after_ns"};
-    for (unsigned i = 0; i < 2; i++) {
-        rocl_buf_str(&w->buf, i ? "\nB: " : "A: ");
-        put_cell(w, t, row, keys[i]);
-        rocl_buf_str(&w->buf, " (");
-        rocl_datum_put_exact(&w->buf, rocl_table_find_cell(t, row, keys[i]));
-        rocl_buf_str(&w->buf, " ns)");
-    }
-    rocl_buf_byte(&w->buf, '\n');
-}
-
 static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
 {
     rocl_buf *b = &w->buf;
@@ -91,11 +62,29 @@ static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
         put_cell(w, t, row, "rule");
         rocl_buf_str(b, "\" message=\"");
     }
-    put_message(w, t, row);
+    /* "average grew by 100.00 %, more than 50.00 %", or "average is new", or why it was not tested.
+     */
+    const bool grew = rocl_datum_has_value(rocl_table_find_cell(t, row, "growth_percent"));
+    put_cell(w, t, row, "rule");
+    rocl_buf_str(b, grew ? " grew by " : " is more than ");
+    put_cell(w, t, row, "growth_percent");
+    rocl_buf_str(b, grew ? " %, limit " : "any limit, ");
+    put_cell(w, t, row, "limit_percent");
+    rocl_buf_str(b, " %");
+    if (rocl_datum_has_value(rocl_table_find_cell(t, row, "reason")))
+        rocl_buf_str(b, ": ");
+    put_cell(w, t, row, "reason");
     rocl_buf_str(b, failed ? "\">" : "\"/>\n");
     if (failed) {
-        put_figures(w, t, row);
-        rocl_buf_str(b, "</failure>\n");
+        static const char *const keys[] = {"before_ns", "after_ns"};
+        for (unsigned i = 0; i < 2; i++) {
+            rocl_buf_str(b, i ? "\nB: " : "A: ");
+            put_cell(w, t, row, keys[i]);
+            rocl_buf_str(b, " (");
+            rocl_datum_put_exact(b, rocl_table_find_cell(t, row, keys[i]));
+            rocl_buf_str(b, " ns)");
+        }
+        rocl_buf_str(b, "\n</failure>\n");
     }
     rocl_buf_str(b, "    </testcase>\n");
 }

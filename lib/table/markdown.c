@@ -41,22 +41,6 @@ void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t, cons
     rocl_buf_str(&w->buf, "|\n");
 }
 
-/* Fields one below the other: only those that have a value. */
-static void put_markdown_fields(rocl_table_writer *w, const rocl_table *t)
-{
-    rocl_buf_str(&w->buf, "| Field | Value |\n|---|---|\n");
-    for (size_t c = 0; c < t->column_count; c++) {
-        const rocl_datum *d = rocl_table_cell(t, 0, c);
-        if (!rocl_datum_has_value(d))
-            continue;
-        rocl_buf_str(&w->buf, "| ");
-        rocl_buf_str(&w->buf, t->columns[c].title);
-        rocl_buf_byte(&w->buf, ' ');
-        rocl_table_put_markdown_cell(w, t, d, c);
-        rocl_buf_str(&w->buf, "|\n");
-    }
-}
-
 void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t)
 {
     rocl_buf *b = &w->buf;
@@ -73,7 +57,18 @@ void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(b, "\n\n");
     }
     if (t->fields && t->row_count == 1) {
-        put_markdown_fields(w, t);
+        /* Fields one below the other: only those that have a value. */
+        rocl_buf_str(&w->buf, "| Field | Value |\n|---|---|\n");
+        for (size_t c = 0; c < t->column_count; c++) {
+            const rocl_datum *d = rocl_table_cell(t, 0, c);
+            if (!rocl_datum_has_value(d))
+                continue;
+            rocl_buf_str(&w->buf, "| ");
+            rocl_buf_str(&w->buf, t->columns[c].title);
+            rocl_buf_byte(&w->buf, ' ');
+            rocl_table_put_markdown_cell(w, t, d, c);
+            rocl_buf_str(&w->buf, "|\n");
+        }
         return;
     }
     for (size_t c = 0; c < t->column_count; c++) {

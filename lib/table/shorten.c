@@ -47,24 +47,6 @@ static void display_ends(entry *e, size_t width)
     rocl_buf_put(&e->displayed, e->full + from, e->n - from);
 }
 
-/* Displays the text at a code point: after everything before it, if that fits, "gemm<2, tru...",
- * else after a little of the begin, "gemm...2, tr...". */
-static void display_middle(entry *e, size_t width, size_t point)
-{
-    const size_t text = width - 6, head = text / 3;
-    const bool whole = point + head <= width - 3;
-    const size_t from = whole ? 0 : offset_of(e->full, e->n, point);
-    const size_t to = offset_of(e->full, e->n, whole ? width - 3 : point + text - head);
-    e->displayed.len = 0;
-    if (!whole) {
-        rocl_buf_put(&e->displayed, e->full, offset_of(e->full, e->n, head));
-        rocl_buf_str(&e->displayed, "...");
-    }
-    rocl_buf_put(&e->displayed, e->full + from, to - from);
-    if (to < e->n)
-        rocl_buf_str(&e->displayed, "...");
-}
-
 static int compare_bytes(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 {
     const int c = n && m ? memcmp(a, b, n < m ? n : m) : 0;
@@ -98,8 +80,23 @@ static void display_difference(entry **group, size_t n, size_t width)
         points += (a->full[i] & 0xc0) != 0x80;
     if (i < a->n && (a->full[i] & 0xc0) == 0x80)
         points--; /* they differ within it */
-    for (i = 0; i < n; i++)
-        display_middle(group[i], width, points);
+    for (i = 0; i < n; i++) {
+        /* At this code point: after everything before it, if that fits, "gemm<2, tru...", else
+         * after a little of the begin, "gemm...2, tr...". */
+        entry *e = group[i];
+        const size_t text = width - 6, head = text / 3;
+        const bool whole = points + head <= width - 3;
+        const size_t from = whole ? 0 : offset_of(e->full, e->n, points);
+        const size_t to = offset_of(e->full, e->n, whole ? width - 3 : points + text - head);
+        e->displayed.len = 0;
+        if (!whole) {
+            rocl_buf_put(&e->displayed, e->full, offset_of(e->full, e->n, head));
+            rocl_buf_str(&e->displayed, "...");
+        }
+        rocl_buf_put(&e->displayed, e->full + from, to - from);
+        if (to < e->n)
+            rocl_buf_str(&e->displayed, "...");
+    }
 }
 
 /* "gemm<fl...2>(float#2" */

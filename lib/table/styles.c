@@ -16,7 +16,7 @@
 typedef struct domain {
     rocl_domain id;
     const char *operation; /* what rocprofv3 begins the names of its operations with, or "" */
-    const char *v1;        /* rocprof: part of a file name; NULL: it has no file */
+    const char *v1;        /* rocprof: the end of a file's name; NULL: it has no file */
 } domain;
 
 /* In the order in which rocprofv3 reports them. */
@@ -409,7 +409,7 @@ static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *path;   /* folder, "/" and what the caller gives, then the part for the domain */
+    const char *path;   /* folder, "/" and what the caller gives, then the word for the domain */
     const char *prefix; /* where the caller gives none */
     const char *header;
     void (*put_name)(rocl_buf *, const domain *, const summary_row *);
@@ -453,14 +453,6 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool add_name(name_list *l, const char *name)
-{
-    if (!ROCL_GROW(l->names, l->cap, l->count + 1))
-        return false;
-    l->names[l->count++] = name;
-    return true;
-}
-
 static bool has_name(const name_list *l, const char *name)
 {
     return l->count && bsearch(&name, l->names, l->count, sizeof name, compare_names);
@@ -475,8 +467,9 @@ static rocl_status list_kernels(files *f, rocl_error *err)
         for (uint32_t k = 0; k < c->kernel_count; k++) {
             const rocl_kernel *kernel = &c->kernels[k];
             name_list *to = kernel->is_function ? &f->functions : &f->descriptors;
-            if (!add_name(to, rocl_str(t, kernel->shown)))
+            if (!ROCL_GROW(to->names, to->cap, to->count + 1))
                 return rocl_fail_memory(err);
+            to->names[to->count++] = rocl_str(t, kernel->shown);
         }
     }
     name_list *lists[] = {&f->functions, &f->descriptors};
@@ -517,13 +510,13 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     rocl_buf_free_into(&name, &f->text);
 }
 
-static rocl_status write_file(files *f, const char *part, rocl_error *err)
+static rocl_status write_file(files *f, const char *of, rocl_error *err)
 {
     char path[4096];
     const char *dir = f->opt->directory ? f->opt->directory : "";
     const char *prefix = f->opt->prefix ? f->opt->prefix : styles[f->opt->style].prefix;
     int n =
-        snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "", prefix, part);
+        snprintf(path, sizeof path, styles[f->opt->style].path, dir, *dir ? "/" : "", prefix, of);
     if (f->text.failed)
         return rocl_fail_memory(err);
     if (n < 0 || (size_t)n >= sizeof path)
@@ -537,44 +530,6 @@ static rocl_status write_file(files *f, const char *part, rocl_error *err)
     return rocl_out_write(f->outs[f->count++], f->text.data, f->text.len, err);
 }
 
-/* The rows of a domain; nothing if there are none. */
-static rocl_status write_domain(files *f, const rocl_table *t, const domain *d, rocl_error *err)
-{
-    const rocl_domain_info *info = &rocl_domain_infos[d->id];
-    const char *part = f->opt->style == ROCL_STYLE_ROCPD       ? info->word
-                       : f->opt->style == ROCL_STYLE_ROCPROFV3 ? info->file
-                                                               : d->v1;
-    bool any = false;
-    f->text.len = 0;
-    rocl_buf_str(&f->text, styles[f->opt->style].header);
-    for (size_t i = 0; i < t->row_count && part; i++) {
-        summary_row r = read_row(t, i);
-        if (!strcmp(r.domain, rocl_domain_infos[d->id].name)) {
-            put_row(f, d, &r);
-            any = true;
-        }
-    }
-    return any ? write_file(f, part, err) : ROCL_OK;
-}
-
-/* A row for each domain. */
-static rocl_status write_domains(files *f, const rocl_table *t, rocl_error *err)
-{
-    static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
-    f->text.len = 0;
-    rocl_buf_str(&f->text, styles[f->opt->style].header);
-    for (size_t i = 0; i < t->row_count; i++) {
-        summary_row r = read_row(t, i);
-        const domain *d = f->opt->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
-        if (d) {
-            r.name = profiler_name(d);
-            r.name_len = strlen(r.name);
-        }
-        put_row(f, &none, &r);
-    }
-    return t->row_count ? write_file(f, "domain", err) : ROCL_OK;
-}
-
 rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
                              rocl_written *report, rocl_error *err)
 {
@@ -585,10 +540,41 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
     if (!summary || !of_domains)
         return rocl_fail(err, ROCL_USAGE, "a style is made of the reports domains and summary");
     st = list_kernels(&f, err);
-    for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++)
-        st = write_domain(&f, summary, &domains[i], err);
-    if (st == ROCL_OK && styles[o->style].file_of_domains)
-        st = write_domains(&f, of_domains, err);
+    for (size_t i = 0; i < DOMAINS && st == ROCL_OK; i++) {
+        /* The rows of a domain; nothing if there are none. */
+        const domain *d = &domains[i];
+        const rocl_domain_info *info = &rocl_domain_infos[d->id];
+        const char *name = o->style == ROCL_STYLE_ROCPD       ? info->word
+                           : o->style == ROCL_STYLE_ROCPROFV3 ? info->file
+                                                              : d->v1;
+        bool any = false;
+        f.text.len = 0;
+        rocl_buf_str(&f.text, styles[o->style].header);
+        for (size_t k = 0; k < summary->row_count && name; k++) {
+            summary_row r = read_row(summary, k);
+            if (!strcmp(r.domain, info->name)) {
+                put_row(&f, d, &r);
+                any = true;
+            }
+        }
+        st = any ? write_file(&f, name, err) : ROCL_OK;
+    }
+    if (st == ROCL_OK && styles[o->style].file_of_domains) {
+        /* A row for each domain. */
+        static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
+        f.text.len = 0;
+        rocl_buf_str(&f.text, styles[o->style].header);
+        for (size_t i = 0; i < of_domains->row_count; i++) {
+            summary_row r = read_row(of_domains, i);
+            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+            if (d) {
+                r.name = profiler_name(d);
+                r.name_len = strlen(r.name);
+            }
+            put_row(&f, &none, &r);
+        }
+        st = of_domains->row_count ? write_file(&f, "domain", err) : ROCL_OK;
+    }
     rocl_buf_free(&f.text);
     free(f.functions.names);
     free(f.descriptors.names);

@@ -54,18 +54,14 @@ bool rocl_tables_have(const rocl_tables *t, const char *key)
     return rocl_tables_find(t, key);
 }
 
-static bool is_listed(const char *const *keys, const char *key)
-{
-    while (*keys && strcmp(*keys, key) != 0)
-        keys++;
-    return *keys;
-}
-
 void rocl_tables_keep(rocl_tables *t, const char *const *keys)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->tables[i].header || is_listed(keys, t->tables[i].key))
+        const char *const *k = keys;
+        while (*k && strcmp(*k, t->tables[i].key) != 0)
+            k++;
+        if (t->tables[i].header || *k)
             t->tables[n++] = t->tables[i];
         else
             free(t->tables[i].cells);

@@ -25,25 +25,6 @@ static void put_text_cell(rocl_buf *to, const rocl_table *t, size_t line, size_t
         rocl_cell_put_displayed(to, t, rocl_table_cell(t, line - 1, c), c);
 }
 
-/* Numbers and sentences are never cut: a row of many of them may stay wider than the terminal. */
-static void measure_columns(rocl_table_writer *w, const rocl_table *t, layout *columns)
-{
-    for (size_t c = 0; c < t->column_count; c++) {
-        layout *l = &columns[c];
-        for (size_t line = 0; line <= t->row_count; line++) {
-            put_text_cell(&w->scratch, t, line, c);
-            size_t n = rocl_text_width(w->scratch.data, w->scratch.len);
-            l->measured = n > l->measured ? n : l->measured;
-            if (line == 0)
-                l->least = n > NARROWEST ? n : NARROWEST;
-        }
-        l->width = l->measured;
-        l->readable = l->least > READABLE ? l->least : READABLE;
-        if (t->columns[c].unit != ROCL_UNIT_TEXT)
-            l->least = l->readable = l->measured;
-    }
-}
-
 /* Takes from the widest column, one by one, until a row fits; where too little would be left of it,
  * minor columns are left out, the last one first. */
 static void narrow_columns(const rocl_table *t, layout *columns, size_t width)
@@ -99,42 +80,6 @@ static void put_blanks(rocl_buf *to, size_t n)
         rocl_buf_byte(to, ' ');
 }
 
-static void put_line(rocl_table_writer *w, const rocl_table *t, size_t line, const layout *columns)
-{
-    size_t last = t->column_count - 1, indent = INDENT;
-    while (last && columns[last].left_out)
-        last--;
-    for (size_t c = 0; c < t->column_count; c++) {
-        const layout *l = &columns[c];
-        if (l->left_out)
-            continue;
-        const rocl_buf *text = line && l->texts ? &l->texts[line - 1] : &w->scratch;
-        if (text == &w->scratch)
-            put_text_cell(&w->scratch, t, line, c);
-        const size_t has = rocl_text_width(text->data, text->len);
-        const size_t blanks = l->width > has ? l->width - has : 0;
-        const bool right = rocl_column_is_number(&t->columns[c]);
-        put_blanks(&w->buf, indent + (right ? blanks : 0));
-        rocl_buf_put(&w->buf, text->data, text->len);
-        put_blanks(&w->buf, right || c == last ? 0 : blanks);
-        indent = GAP;
-    }
-    rocl_buf_byte(&w->buf, '\n');
-    rocl_table_end_row(w);
-}
-
-static void put_left_out(rocl_table_writer *w, const rocl_table *t, const layout *columns)
-{
-    size_t n = 0;
-    for (size_t c = 0; c < t->column_count; c++) {
-        if (!columns[c].left_out)
-            continue;
-        rocl_buf_str(&w->buf, n++ ? ", " : "  (--wide also prints: ");
-        rocl_buf_str(&w->buf, t->columns[c].title);
-    }
-    rocl_buf_str(&w->buf, n ? ")\n" : "");
-}
-
 /* Fields one below the other: only those that have a value, and in full. */
 static void put_fields(rocl_table_writer *w, const rocl_table *t)
 {
@@ -183,15 +128,58 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
     layout *columns = calloc(t->column_count, sizeof *columns);
     bool good = columns != NULL;
     if (good) {
-        measure_columns(w, t, columns);
+        /* Numbers and sentences are never cut: a row of many of them may stay wider than the
+         * terminal. */
+        for (size_t c = 0; c < t->column_count; c++) {
+            layout *l = &columns[c];
+            for (size_t line = 0; line <= t->row_count; line++) {
+                put_text_cell(&w->scratch, t, line, c);
+                size_t n = rocl_text_width(w->scratch.data, w->scratch.len);
+                l->measured = n > l->measured ? n : l->measured;
+                if (line == 0)
+                    l->least = n > NARROWEST ? n : NARROWEST;
+            }
+            l->width = l->measured;
+            l->readable = l->least > READABLE ? l->least : READABLE;
+            if (t->columns[c].unit != ROCL_UNIT_TEXT)
+                l->least = l->readable = l->measured;
+        }
         if (w->width)
             narrow_columns(t, columns, w->width);
         good = shorten_texts(t, columns);
     }
-    for (size_t line = 0; good && line <= t->row_count; line++)
-        put_line(w, t, line, columns);
-    if (good)
-        put_left_out(w, t, columns);
+    for (size_t line = 0; good && line <= t->row_count; line++) {
+        size_t last = t->column_count - 1, indent = INDENT;
+        while (last && columns[last].left_out)
+            last--;
+        for (size_t c = 0; c < t->column_count; c++) {
+            const layout *l = &columns[c];
+            if (l->left_out)
+                continue;
+            const rocl_buf *text = line && l->texts ? &l->texts[line - 1] : &w->scratch;
+            if (text == &w->scratch)
+                put_text_cell(&w->scratch, t, line, c);
+            const size_t has = rocl_text_width(text->data, text->len);
+            const size_t blanks = l->width > has ? l->width - has : 0;
+            const bool right = rocl_column_is_number(&t->columns[c]);
+            put_blanks(&w->buf, indent + (right ? blanks : 0));
+            rocl_buf_put(&w->buf, text->data, text->len);
+            put_blanks(&w->buf, right || c == last ? 0 : blanks);
+            indent = GAP;
+        }
+        rocl_buf_byte(&w->buf, '\n');
+        rocl_table_end_row(w);
+    }
+    if (good) {
+        size_t n = 0;
+        for (size_t c = 0; c < t->column_count; c++) {
+            if (!columns[c].left_out)
+                continue;
+            rocl_buf_str(&w->buf, n++ ? ", " : "  (--wide also prints: ");
+            rocl_buf_str(&w->buf, t->columns[c].title);
+        }
+        rocl_buf_str(&w->buf, n ? ")\n" : "");
+    }
     w->buf.failed |= !good;
     for (size_t c = 0; columns && c < t->column_count; c++) {
         for (size_t r = 0; columns[c].texts && r < t->row_count; r++)

@@ -65,22 +65,10 @@ static void put_tsv(rocl_table_writer *w, const rocl_table *t)
     put_lines(w, t, '\t');
 }
 
-/* ---- folded stacks: for flamegraph.pl, inferno and speedscope ----------------------------------
- */
-
-/* What separates the names of a stack cannot stand in one. */
-static void put_frame(rocl_buf *to, const rocl_datum *name)
-{
-    const size_t from = to->len;
-    rocl_datum_put_displayed(to, name, ROCL_UNIT_TEXT);
-    for (size_t i = from; i < to->len; i++)
-        to->data[i] = to->data[i] == ';' ? ':' : to->data[i];
-    if (to->len == from)
-        rocl_buf_byte(to, '?');
-}
+/* ---- folded stacks: for flamegraph.pl, inferno and speedscope -------------------------------- */
 
 /* A tree has a column for the depth of its rows; each row comes before those below it. A line is a
- * stack, and the part of its total that is in none of those below it. */
+ * stack, and how much of its total is in none of those below it. */
 static void put_folded(rocl_table_writer *w, const rocl_table *t)
 {
     const size_t depth_column = rocl_table_find_column(t, "depth");
@@ -102,7 +90,14 @@ static void put_folded(rocl_table_writer *w, const rocl_table *t)
             } else if (own[r] > 0) {
                 for (size_t d = 0; d <= depth; d++) {
                     rocl_buf_str(&w->buf, d ? ";" : "");
-                    put_frame(&w->buf, rocl_table_cell(t, path[d], 0));
+                    /* What separates the names of a stack cannot stand in one. */
+                    const size_t from = w->buf.len;
+                    rocl_datum_put_displayed(&w->buf, rocl_table_cell(t, path[d], 0),
+                                             ROCL_UNIT_TEXT);
+                    for (size_t i = from; i < w->buf.len; i++)
+                        w->buf.data[i] = w->buf.data[i] == ';' ? ':' : w->buf.data[i];
+                    if (w->buf.len == from)
+                        rocl_buf_byte(&w->buf, '?');
                 }
                 rocl_buf_printf(&w->buf, " %" PRId64 "\n", own[r]);
                 rocl_table_end_row(w);

@@ -36,8 +36,11 @@ static rocl_status draw_sum(rocl_drawing *p, uint32_t agent, int64_t time, rocl_
                                        .id = ROCL_NONE},
                           err);
     p->counts.values++;
-    if (st == ROCL_OK)
-        p->timeline->ops->bytes(p, m->track, time, (int64_t)m->sum);
+    const rocl_timeline_ops *ops = p->timeline->ops;
+    if (st == ROCL_OK && ops->bytes)
+        ops->bytes(p, m->track, time, (int64_t)m->sum);
+    else if (st == ROCL_OK)
+        ops->value(p, m->track, time, (double)(int64_t)m->sum);
     return st;
 }
 

@@ -111,13 +111,6 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
     return st == ROCL_OK && c->trace->joint ? draw_capture(c, capture, err) : st;
 }
 
-static void find_span(const chrome_sink *c, chrome_span *all)
-{
-    *all = (chrome_span){INT64_MAX, INT64_MIN};
-    for (unsigned w = 0; w < c->trace->opt.jobs; w++)
-        widen_span(all, c->spans[w].first, c->spans[w].last);
-}
-
 static int64_t time_base(const chrome_sink *c, const chrome_span *all)
 {
     if (all->last > all->first && (uint64_t)all->last - (uint64_t)all->first >= EXACT)
@@ -128,88 +121,37 @@ static int64_t time_base(const chrome_sink *c, const chrome_span *all)
     return all->last < EXACT ? 0 : all->first - all->first % SECOND;
 }
 
-static rocl_status draw_all(chrome_sink *c, rocl_error *err)
+static rocl_status write_all(chrome_sink *c, rocl_error *err)
 {
+    const rocl_trace *t = c->trace;
+    chrome_span all = {INT64_MAX, INT64_MIN};
     uint64_t rows = 0;
-    chrome_span all;
-    for (size_t i = 0; i < c->trace->capture_count; i++)
+    rocl_status st = ROCL_OK;
+    for (unsigned w = 0; w < t->opt.jobs; w++)
+        widen_span(&all, c->spans[w].first, c->spans[w].last);
+    if (t->joint) { /* all is drawn */
+        if (!rocl_joint_leads(t->joint)) {
+            st = chrome_team_answer(c, &all, err);
+        } else {
+            st = chrome_team_hear(c, &all, err);
+            if (st == ROCL_OK)
+                chrome_stream_set_base(&c->stream, time_base(c, &all));
+            if (st == ROCL_OK)
+                st = chrome_team_tell(c, err);
+        }
+        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
+    }
+    for (size_t i = 0; i < t->capture_count; i++)
         rows += c->captures[i].sorter ? rocl_sorter_count(c->captures[i].sorter) : 0;
     rocl_progress_phase(c->trace, "writing", rows);
-    rocl_status st = ROCL_OK;
-    find_span(c, &all);
     chrome_stream_set_base(&c->stream, time_base(c, &all));
-    for (size_t i = 0; i < c->trace->capture_count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
-            st = draw_capture(c, &c->trace->captures[i]->pub, err);
-    return st;
-}
-
-/* In a team all is drawn. */
-static rocl_status write_drawn(chrome_sink *c, rocl_error *err)
-{
-    rocl_status st;
-    chrome_span all;
-    find_span(c, &all);
-    if (!rocl_joint_leads(c->trace->joint)) {
-        st = chrome_team_answer(c, &all, err);
-    } else {
-        st = chrome_team_hear(c, &all, err);
-        if (st == ROCL_OK)
-            chrome_stream_set_base(&c->stream, time_base(c, &all));
-        if (st == ROCL_OK)
-            st = chrome_team_tell(c, err);
-    }
-    return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
-}
-
-static rocl_status commit_trace(chrome_sink *c, rocl_error *err)
-{
-    uint64_t counts[] = {c->report.slices, c->report.values, c->report.lanes, c->report.moved};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    rocl_buf gpus = {0}, who = {0};
-    chrome_describe_gpus(&c->numbers, &gpus);
-    chrome_put_roster(&c->numbers, &who);
-    const rocl_status st = chrome_stream_commit(&c->stream, &gpus, &who, &sums, err);
-    rocl_buf_free(&gpus);
-    rocl_buf_free(&who);
-    c->report.bytes = sums.bytes;
-    c->report.slices = counts[0];
-    c->report.values = counts[1];
-    c->report.lanes = counts[2];
-    c->report.moved = counts[3];
+            st = draw_capture(c, &t->captures[i]->pub, err);
     return st;
 }
 
 /* ---- the run ---- */
-
-static rocl_status open_sink(chrome_sink *c, rocl_error *err)
-{
-    rocl_trace *t = c->trace;
-    c->spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *c->spans);
-    c->captures = calloc(t->capture_count + 1, sizeof *c->captures);
-    if (!c->spans || !c->captures)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < t->opt.jobs; w++)
-        c->spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
-    rocl_status st = rocl_encoder_open(&c->timeline.encoder, err);
-    if (st == ROCL_OK)
-        st = chrome_stream_open(&c->stream, t, &c->opt, err);
-    if (st == ROCL_OK)
-        st = chrome_numbers_open(&c->numbers, t, err);
-    return st;
-}
-
-static void close_sink(chrome_sink *c)
-{
-    for (size_t i = 0; c->captures && i < c->trace->capture_count; i++)
-        forget_capture(&c->captures[i]);
-    chrome_numbers_close(&c->numbers);
-    chrome_stream_close(&c->stream);
-    rocl_encoder_forget(&c->timeline.encoder); /* of a capture that could not be read to its end */
-    rocl_encoder_close(&c->timeline.encoder);
-    free(c->captures);
-    free(c->spans);
-}
 
 rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_written *report,
                               rocl_error *err)
@@ -227,15 +169,48 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     sink.end_capture = end_capture;
     sink.kinds |= o->flows ? ROCL_BIT(ROCL_FLOW) : 0;
     rocl_status st = rocl_check_level(o->level, err);
-    if (st == ROCL_OK)
-        st = open_sink(&c, err);
+    if (st == ROCL_OK) {
+        c.spans = rocl_cache_line_calloc(t->opt.jobs, sizeof *c.spans);
+        c.captures = calloc(t->capture_count + 1, sizeof *c.captures);
+        if (!c.spans || !c.captures) {
+            st = rocl_fail_memory(err);
+        } else {
+            for (unsigned w = 0; w < t->opt.jobs; w++)
+                c.spans[w] = (chrome_span){INT64_MAX, INT64_MIN};
+            st = rocl_encoder_open(&c.timeline.encoder, err);
+            if (st == ROCL_OK)
+                st = chrome_stream_open(&c.stream, t, &c.opt, err);
+            if (st == ROCL_OK)
+                st = chrome_numbers_open(&c.numbers, t, err);
+        }
+    }
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
-        st = t->joint ? write_drawn(&c, err) : draw_all(&c, err);
-    if (st == ROCL_OK)
-        st = commit_trace(&c, err);
-    close_sink(&c);
+        st = write_all(&c, err);
+    if (st == ROCL_OK) {
+        uint64_t counts[] = {c.report.slices, c.report.values, c.report.lanes, c.report.moved};
+        rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+        rocl_buf gpus = {0}, who = {0};
+        chrome_describe_gpus(&c.numbers, &gpus);
+        chrome_put_roster(&c.numbers, &who);
+        st = chrome_stream_commit(&c.stream, &gpus, &who, &sums, err);
+        rocl_buf_free(&gpus);
+        rocl_buf_free(&who);
+        c.report.bytes = sums.bytes;
+        c.report.slices = counts[0];
+        c.report.values = counts[1];
+        c.report.lanes = counts[2];
+        c.report.moved = counts[3];
+    }
+    for (size_t i = 0; c.captures && i < c.trace->capture_count; i++)
+        forget_capture(&c.captures[i]);
+    chrome_numbers_close(&c.numbers);
+    chrome_stream_close(&c.stream);
+    rocl_encoder_forget(&c.timeline.encoder); /* of a capture that could not be read to its end */
+    rocl_encoder_close(&c.timeline.encoder);
+    free(c.captures);
+    free(c.spans);
     if (report)
         *report = c.report;
     return st ? st : rocl_trace_outcome_utf8(t);

@@ -9,9 +9,9 @@
  *     line.c      lines, packed
  *     format.c    lines as JSON
  *
- * Parts of a capture are drawn side by side by the workers of a pipe, which make their text at
+ * Pieces of a capture are drawn side by side by the workers of a pipe, which make their text at
  * once. In a team each rank draws its captures as soon as they are in, and their lines wait until
- * it knows the time base of all. A part writes the events of a row by time, the longer first:
+ * it knows the time base of all. A drawing has the events of a row by time, the longer first:
  * readers sort by time, and keep what has the same time in the order of the file. */
 #ifndef ROCL_SINK_CHROME_CHROME_H
 #define ROCL_SINK_CHROME_CHROME_H
@@ -142,7 +142,7 @@ typedef struct chrome_process {
     bool real; /* it is the process's own */
 } chrome_process;
 
-/* Numbers depend only on definitions, so any capture, or part of one, can be drawn without those
+/* Numbers depend only on definitions, so any capture, or piece of one, can be drawn without those
  * before it. */
 typedef struct chrome_numbers {
     rocl_trace *trace;
@@ -222,7 +222,7 @@ typedef struct chrome_sink {
 /* On rank 0: the times of the others' events, the first capture that they have drawn, and the GPUs
  * that they have seen. */
 rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err);
-/* The same: tells them what their text depends on: the base of the stream, and c->begins. */
+/* Then tells them what their text depends on: the base of the stream, and c->begins. */
 rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err);
 /* On another rank: the other end of both. */
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err);

@@ -28,7 +28,7 @@ typedef struct chrome_drawing {
     size_t counter_count, counter_cap;
 } chrome_drawing;
 
-static chrome_drawing *part_of(rocl_drawing *p)
+static chrome_drawing *drawing_of(rocl_drawing *p)
 {
     return (chrome_drawing *)p;
 }
@@ -96,54 +96,11 @@ static rocl_status define_work(chrome_drawing *p, const rocl_track *t, uint64_t 
     return ROCL_OK;
 }
 
-/* ---- counters ---- */
-
-/* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
-static rocl_status define_counter(chrome_drawing *p, const rocl_track *t, uint64_t *id,
-                                  rocl_error *err)
-{
-    const chrome_numbers *w = &p->sink->numbers;
-    const rocl_capture *capture = w->capture;
-    const rocl_counter *k = t->id < capture->counter_count ? &capture->counters[t->id] : NULL;
-    char words[96] = "", place[ROCL_PLACE_LABEL_MAX] = "", name[384], whose[40] = "";
-    bool bytes = t->kind == ROCL_TRACK_ALLOCATED;
-    const char *unit = bytes ? "bytes" : k ? rocl_str(w->trace, k->units) : "";
-    if (!ROCL_GROW(p->counters, p->counter_cap, p->counter_count + (size_t)1))
-        return rocl_fail_memory(err);
-    chrome_counter *s = &p->counters[p->counter_count];
-    *id = p->counter_count++;
-    s->name.len = 0;
-    s->process = 0;
-    s->pid = bytes ? 0 : chrome_gpu_pid(w, t->agent);
-    if (s->pid) {
-        chrome_whose(w, t->process, whose, sizeof whose);
-        s->process = *whose ? w->processes[t->process].pid : 0;
-    } else {
-        s->pid = w->processes[t->process].pid;
-        rocl_agent_label(capture, t->agent, words, sizeof words);
-    }
-    if (t->kind == ROCL_TRACK_SAMPLES)
-        rocl_place_label(t->place, place);
-    rocl_label(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words, words[0] ? " " : "",
-               bytes ? "allocated"
-               : k   ? rocl_str(w->trace, k->name)
-                     : "unknown counter",
-               place);
-    rocl_json_put(&s->name, name, strlen(name));
-    if (*unit) {
-        rocl_buf_str(&s->name, " (");
-        rocl_json_put(&s->name, unit, strlen(unit));
-        rocl_buf_byte(&s->name, ')');
-    }
-    rocl_buf_str(&s->name, whose);
-    return ROCL_OK;
-}
-
 /* ---- the timeline's sink ---- */
 
 static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     (void)from, (void)err;
     p->counter_count = 0;
     p->rows = 0;
@@ -153,9 +110,46 @@ static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *
 static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_t *id,
                                 rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
-    if (t->kind > ROCL_TRACK_THREAD)
-        return define_counter(p, t, id, err);
+    chrome_drawing *p = drawing_of(base);
+    if (t->kind > ROCL_TRACK_THREAD) {
+        /* A counter of the GPU's process, else of its own; "name (unit) (pid 12)" */
+        const chrome_numbers *w = &p->sink->numbers;
+        const rocl_capture *capture = w->capture;
+        const rocl_counter *k = t->id < capture->counter_count ? &capture->counters[t->id] : NULL;
+        char words[96] = "", place[ROCL_PLACE_LABEL_MAX] = "", name[384], whose[40] = "";
+        bool bytes = t->kind == ROCL_TRACK_ALLOCATED;
+        const char *unit = bytes ? "bytes" : k ? rocl_str(w->trace, k->units) : "";
+        if (!ROCL_GROW(p->counters, p->counter_cap, p->counter_count + (size_t)1))
+            return rocl_fail_memory(err);
+        chrome_counter *s = &p->counters[p->counter_count];
+        *id = p->counter_count++;
+        s->name.len = 0;
+        s->process = 0;
+        s->pid = bytes ? 0 : chrome_gpu_pid(w, t->agent);
+        if (s->pid) {
+            chrome_whose(w, t->process, whose, sizeof whose);
+            s->process = *whose ? w->processes[t->process].pid : 0;
+        } else {
+            s->pid = w->processes[t->process].pid;
+            rocl_agent_label(capture, t->agent, words, sizeof words);
+        }
+        if (t->kind == ROCL_TRACK_SAMPLES)
+            rocl_place_label(t->place, place);
+        rocl_label(name, sizeof name, "%s%s%s%s%s", t->spm ? "SPM " : "", words,
+                   words[0] ? " " : "",
+                   bytes ? "allocated"
+                   : k   ? rocl_str(w->trace, k->name)
+                         : "unknown counter",
+                   place);
+        rocl_json_put(&s->name, name, strlen(name));
+        if (*unit) {
+            rocl_buf_str(&s->name, " (");
+            rocl_json_put(&s->name, unit, strlen(unit));
+            rocl_buf_byte(&s->name, ')');
+        }
+        rocl_buf_str(&s->name, whose);
+        return ROCL_OK;
+    }
     return (t->kind == ROCL_TRACK_THREAD ? define_thread : define_work)(p, t, id, err);
 }
 
@@ -186,13 +180,13 @@ static rocl_status put_lone_flow(rocl_drawing *p, uint64_t row, const rocl_flow_
                                  rocl_error *err)
 {
     (void)err;
-    put_flow(part_of(p), row, f, f->time);
+    put_flow(drawing_of(p), row, f, f->time);
     return ROCL_OK;
 }
 
 static rocl_status put_event(rocl_drawing *base, uint64_t row, rocl_error *err)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     const rocl_track_event *e = &base->event;
     chrome_line line = {.pid = (uint32_t)(row >> 32),
                         .tid = (uint32_t)row,
@@ -206,14 +200,9 @@ static rocl_status put_event(rocl_drawing *base, uint64_t row, rocl_error *err)
 
 static void put_value(rocl_drawing *base, uint64_t counter, int64_t time, double v)
 {
-    const chrome_drawing *p = part_of(base);
+    const chrome_drawing *p = drawing_of(base);
     const chrome_counter *c = &p->counters[counter];
     chrome_put_value(p->lines, (chrome_row){c->pid, c->process}, time, v, &c->name);
-}
-
-static void put_bytes(rocl_drawing *p, uint64_t counter, int64_t time, int64_t v)
-{
-    put_value(p, counter, time, (double)v);
 }
 
 const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
@@ -223,13 +212,12 @@ const rocl_timeline_ops chrome_timeline_ops = {.link_slices = true,
                                                .work = put_event,
                                                .instant = put_event,
                                                .flow = put_lone_flow,
-                                               .value = put_value,
-                                               .bytes = put_bytes};
+                                               .value = put_value};
 
-/* ---- parts ---- */
+/* ---- drawings ---- */
 
 /* Bytes of text of an event or a value, about. */
-enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_PART_BYTES = 2 << 20 };
+enum { EVENT_BYTES = 220, VALUE_BYTES = 110, LEAST_BYTES = 2 << 20 };
 
 static uint64_t estimate_bytes(const rocl_sequence *s)
 {
@@ -237,18 +225,18 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
     return s->records * (slices ? EVENT_BYTES : VALUE_BYTES);
 }
 
-static void open_part(rocl_drawing *base, void *sink)
+static void open_drawing(rocl_drawing *base, void *sink)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     p->sink = sink;
     p->own = (chrome_lines){.trace = p->sink->trace,
                             .head = {.capture = p->sink->numbers.capture->index}};
 }
 
 /* Lanes that only this piece has are described with the file's next lines. */
-static void close_part(rocl_drawing *base, uint64_t lanes)
+static void close_drawing(rocl_drawing *base, uint64_t lanes)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     const uint64_t here = base->counts.lanes - base->lanes_before;
     base->at = base->cut;
     for (uint64_t row, lane = lanes + 1; base->piece && lane <= here; lane++)
@@ -261,7 +249,7 @@ static void close_part(rocl_drawing *base, uint64_t lanes)
 
 static void begin_block(rocl_drawing *base, rocl_buf *block)
 {
-    chrome_drawing *p = part_of(base);
+    chrome_drawing *p = drawing_of(base);
     p->lines = block ? &p->own : chrome_stream_lines(&p->sink->stream);
     if (block)
         chrome_begin_block(p->lines, block);
@@ -275,9 +263,9 @@ static rocl_status flush_stream(void *sink, bool all, rocl_error *err)
 
 const rocl_drawing_ops chrome_drawing_ops = {.drawing_size = sizeof(chrome_drawing),
                                              .weigh = estimate_bytes,
-                                             .least = LEAST_PART_BYTES,
+                                             .least = LEAST_BYTES,
                                              .full = CHROME_BLOCK_WEIGHT,
-                                             .open = open_part,
-                                             .close = close_part,
+                                             .open = open_drawing,
+                                             .close = close_drawing,
                                              .begin_block = begin_block,
                                              .flush = flush_stream};

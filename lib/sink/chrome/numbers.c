@@ -47,28 +47,6 @@ static void put_metadata_line(chrome_lines *l, rocl_buf *text, const char *what,
 
 /* ---- processes ---- */
 
-static void describe_process(chrome_numbers *w, chrome_lines *l, uint32_t index)
-{
-    const rocl_capture *c = w->capture;
-    const rocl_process *p = &c->processes[index];
-    const chrome_process *own = &w->processes[index];
-    char program[256], more[320], name[600];
-    bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
-    const char *host = rocl_process_host(c, p);
-    rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
-    rocl_process_details(more, sizeof more, several ? p->rank : -1,
-                         own->real && (program[0] || !several) ? 0 : p->pid,
-                         machines || !own->real ? host : "");
-    rocl_label(name, sizeof name, "%s%s%s%s", program[0] ? program : "process", more[0] ? " (" : "",
-               more, more[0] ? ")" : "");
-    put_metadata_line(l, &w->line, "process_name", own->pid, 0, "name", name, 0);
-    rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
-    if (more[0])
-        put_metadata_line(l, &w->line, "process_labels", own->pid, 0, "labels", more, 0);
-    put_metadata_line(l, &w->line, "process_sort_index", own->pid, 0, "sort_index", NULL,
-                      w->firsts[c->index] + index);
-}
-
 void chrome_whose(const chrome_numbers *w, uint32_t process, char *s, size_t size)
 {
     s[0] = 0;
@@ -199,12 +177,20 @@ static rocl_status describe_thread(chrome_numbers *w, chrome_lines *l, size_t se
 
 /* ---- open, next capture, close ---- */
 
-/* Above it numbers are free. */
-static int64_t find_most(const rocl_trace *t)
+/* A rank of a team knows only its own threads, so rank 0 tells it. */
+static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
 {
+    rocl_joint *joint = w->trace->joint;
+    rocl_buf b = {0};
+    if (joint && !rocl_joint_leads(joint)) {
+        rocl_team_reader r = rocl_joint_request(joint);
+        w->most = (int64_t)rocl_team_number(&r);
+        return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
+    }
+    /* Above it numbers are free. */
     int64_t most = BEYOND;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
+    for (size_t i = 0; i < w->trace->capture_count; i++) {
+        const rocl_capture *c = &w->trace->captures[i]->pub;
         for (uint32_t k = 0; k < c->process_count; k++)
             if (is_number(c->processes[k].pid) && c->processes[k].pid > most)
                 most = c->processes[k].pid;
@@ -212,23 +198,10 @@ static int64_t find_most(const rocl_trace *t)
             if (is_number(c->threads[k].tid) && c->threads[k].tid > most)
                 most = c->threads[k].tid;
     }
-    return most;
-}
-
-/* A rank of a team knows only its own threads, so rank 0 tells it. */
-static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
-{
-    rocl_joint *parts = w->trace->joint;
-    rocl_buf b = {0};
-    if (parts && !rocl_joint_leads(parts)) {
-        rocl_team_reader r = rocl_joint_request(parts);
-        w->most = (int64_t)rocl_team_number(&r);
-        return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
-    }
-    w->most = find_most(w->trace);
+    w->most = most;
     rocl_buf_varint(&b, (uint64_t)w->most);
-    if (parts)
-        rocl_joint_set_request(parts, b.data, b.len);
+    if (joint)
+        rocl_joint_set_request(joint, b.data, b.len);
     const bool failed = b.failed;
     rocl_buf_free(&b);
     return failed ? rocl_fail_memory(err) : ROCL_OK;
@@ -279,7 +252,7 @@ rocl_status chrome_numbers_open(chrome_numbers *w, rocl_trace *t, rocl_error *er
     w->places = calloc(t->capture_count + 1, sizeof *w->places);
     w->gpu_pids = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_pids);
     w->gpu_seen = calloc(w->trace->gpu_count + 1, sizeof *w->gpu_seen);
-    if (st == ROCL_OK && (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen))
+    if (!w->all || !w->firsts || !w->places || !w->gpu_pids || !w->gpu_seen)
         st = rocl_fail_memory(err);
     for (size_t i = 0; st == ROCL_OK && i < t->capture_count; i++) {
         w->places[i] = w->sequences;
@@ -317,8 +290,25 @@ rocl_status chrome_numbers_capture(chrome_numbers *w, const rocl_timeline *t, ch
     w->host_rows = calloc((size_t)c->thread_count + c->process_count + 1, sizeof *w->host_rows);
     if (!w->host_rows)
         return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < c->process_count; i++)
-        describe_process(w, l, i);
+    for (uint32_t i = 0; i < c->process_count; i++) {
+        const rocl_process *p = &c->processes[i];
+        const chrome_process *own = &w->processes[i];
+        char program[256], more[320], name[600];
+        bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
+        const char *host = rocl_process_host(c, p);
+        rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
+        rocl_process_details(more, sizeof more, several ? p->rank : -1,
+                             own->real && (program[0] || !several) ? 0 : p->pid,
+                             machines || !own->real ? host : "");
+        rocl_label(name, sizeof name, "%s%s%s%s", program[0] ? program : "process",
+                   more[0] ? " (" : "", more, more[0] ? ")" : "");
+        put_metadata_line(l, &w->line, "process_name", own->pid, 0, "name", name, 0);
+        rocl_process_details(more, sizeof more, p->rank, own->real ? 0 : p->pid, host);
+        if (more[0])
+            put_metadata_line(l, &w->line, "process_labels", own->pid, 0, "labels", more, 0);
+        put_metadata_line(l, &w->line, "process_sort_index", own->pid, 0, "sort_index", NULL,
+                          w->firsts[c->index] + i);
+    }
     for (size_t i = 0; i < t->sequence_count && st == ROCL_OK; i++)
         if (rocl_sequence_kind_of(t->sequences[i].number) == ROCL_SEQUENCE_HOST)
             st = describe_thread(w, l, i, rocl_sequence_index(t->sequences[i].number), &taken, err);

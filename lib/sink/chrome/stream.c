@@ -45,24 +45,21 @@ static rocl_status make_text(void *ctx, unsigned number, rocl_block *c, rocl_err
     return rocl_gzip_member(&c->out, w->text.data + skip, w->text.len - skip, s->level, err);
 }
 
-static rocl_status keep_block(chrome_stream *s, const rocl_buf *b, rocl_error *err)
-{
-    if (!b->len)
-        return ROCL_OK;
-    if (!ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
-        return rocl_fail_memory(err);
-    s->kept[s->kept_count] = (rocl_stored){0};
-    return rocl_space_store(s->trace->space, &s->kept[s->kept_count++], b->data, b->len, err);
-}
-
 static rocl_status write_text(void *ctx, rocl_block *c, rocl_error *err)
 {
     chrome_stream *s = ctx;
     const chrome_block b = block_of(c);
     const size_t skip = b.begins && !s->level ? 1 : 0;
     rocl_status st = ROCL_OK;
-    if (s->drawing)
-        return keep_block(s, &c->in, err);
+    if (s->drawing) {
+        if (!c->in.len)
+            return ROCL_OK;
+        if (!ROCL_GROW(s->kept, s->kept_capacity, s->kept_count + 1))
+            return rocl_fail_memory(err);
+        s->kept[s->kept_count] = (rocl_stored){0};
+        return rocl_space_store(s->trace->space, &s->kept[s->kept_count++], c->in.data, c->in.len,
+                                err);
+    }
     if (s->trace->joint && c->in.len)
         st = rocl_joint_advance_to(s->trace->joint, &s->trace->captures[b.capture]->pub, err);
     return st ? st : rocl_out_write(s->file.out, c->out.data + skip, c->out.len - skip, err);
@@ -88,12 +85,6 @@ static rocl_status write_frame(chrome_stream *s, bool head, const rocl_buf *text
     return st;
 }
 
-static void escape_text(rocl_buf *to, const char *p, size_t n)
-{
-    if (!rocl_json_plain(p, n))
-        rocl_json_put(to, p, n);
-}
-
 rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrome_options *o,
                                rocl_error *err)
 {
@@ -105,8 +96,8 @@ rocl_status chrome_stream_open(chrome_stream *s, rocl_trace *t, const rocl_chrom
     if (!s->workers)
         return rocl_fail_memory(err);
     for (unsigned i = 0; i < t->opt.jobs; i++)
-        s->workers[i].formatter =
-            (chrome_formatter){.trace = t, .texts = {.strings = t->strings, .make = escape_text}};
+        s->workers[i].formatter = (chrome_formatter){
+            .trace = t, .texts = {.strings = t->strings, .make = rocl_json_make_text}};
     rocl_status st =
         rocl_piped_open_joint(&s->file, t, o->path, ROCL_JOINT_JOINING, &pipe_ops, s, err);
     s->drawing = t->joint;
@@ -171,7 +162,7 @@ rocl_status chrome_stream_put_kept(chrome_stream *s, uint32_t begins, rocl_error
 rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const rocl_buf *who,
                                  rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     rocl_buf foot = {0};
     rocl_buf_put(&foot, last->data, last->len);
     rocl_buf_str(&foot, "\n],\"displayTimeUnit\":\"ns\",\"" ROCL_ROSTER_MEMBER "\":");
@@ -183,9 +174,9 @@ rocl_status chrome_stream_commit(chrome_stream *s, const rocl_buf *last, const r
     rocl_status st = rocl_piped_finish(&s->file, err);
     if (st == ROCL_OK && (foot.failed || last->failed || who->failed))
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && parts)
-        rocl_joint_write_after_all(parts);
-    if (st == ROCL_OK && (!parts || rocl_joint_leads(parts)))
+    if (st == ROCL_OK && joint)
+        rocl_joint_write_after_all(joint);
+    if (st == ROCL_OK && (!joint || rocl_joint_leads(joint)))
         st = write_frame(s, false, &foot, err);
     rocl_buf_free(&foot);
     return st ? st : rocl_piped_commit_joint(&s->file, s->trace, sums, err);

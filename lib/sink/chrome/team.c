@@ -50,25 +50,23 @@ rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err)
     return st;
 }
 
-static rocl_status tell_drawn(const chrome_sink *c, const chrome_span *own, rocl_error *err)
-{
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    rocl_buf_varint(&b, rocl_zigzag(own->first));
-    rocl_buf_varint(&b, rocl_zigzag(own->last));
-    rocl_buf_varint(&b, c->begins);
-    for (size_t i = 0; i < c->numbers.trace->gpu_count; i++)
-        rocl_buf_byte(&b, c->numbers.gpu_seen[i]);
-    const rocl_status st = rocl_joint_answer(c->trace->joint, &b, err);
-    return st ? st : rocl_joint_end_answer(c->trace->joint, err);
-}
-
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err)
 {
     rocl_team_reader r;
     rocl_status st = rocl_joint_next_question(c->trace->joint, &r, err);
+    if (st == ROCL_OK) {
+        rocl_buf b = {0};
+        rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+        rocl_buf_varint(&b, rocl_zigzag(own->first));
+        rocl_buf_varint(&b, rocl_zigzag(own->last));
+        rocl_buf_varint(&b, c->begins);
+        for (size_t i = 0; i < c->numbers.trace->gpu_count; i++)
+            rocl_buf_byte(&b, c->numbers.gpu_seen[i]);
+        st = rocl_joint_answer(c->trace->joint, &b, err);
+        rocl_buf_free(&b);
+    }
     if (st == ROCL_OK)
-        st = tell_drawn(c, own, err);
+        st = rocl_joint_end_answer(c->trace->joint, err);
     if (st == ROCL_OK)
         st = rocl_joint_next_question(c->trace->joint, &r, err);
     if (st != ROCL_OK)

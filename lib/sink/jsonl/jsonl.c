@@ -23,12 +23,6 @@ typedef struct jsonl {
     int level; /* of gzip; 0: none */
 } jsonl;
 
-static void escape_text(rocl_buf *to, const char *p, size_t n)
-{
-    if (!rocl_json_plain(p, n))
-        rocl_json_put(to, p, n);
-}
-
 static void put_value(worker *w, rocl_buf *to, rocl_cell_type type, int64_t cell)
 {
     if (cell == ROCL_CELL_NULL) {
@@ -131,7 +125,7 @@ static rocl_status open_jsonl(void **ctx, rocl_columnar_run *run, rocl_error *er
     j->workers = rocl_cache_line_calloc(j->count, sizeof *j->workers);
     for (unsigned i = 0; j->workers && i < j->count; i++) {
         j->workers[i].texts.strings = run->strings;
-        j->workers[i].texts.make = escape_text;
+        j->workers[i].texts.make = rocl_json_make_text;
     }
     return j->workers ? ROCL_OK : rocl_fail_memory(err);
 }

@@ -30,6 +30,7 @@
 
 #define SECOND 1000000000
 
+enum { SEVERAL = -2 };
 enum { EVENT_TEXT = 200 }; /* bytes of an event without arguments of its source, about */
 
 typedef struct kineto_capture {
@@ -80,7 +81,8 @@ typedef struct kineto_sink {
     rocl_piped file;
     rocl_roster roster; /* of the trace; what the file at hand has is marked in it */
     size_t *firsts;     /* by capture: its first process in the roster */
-    bool of_several;    /* processes is the file at hand; PyTorch's are of one */
+    bool of_several;    /* the file at hand has several processes; PyTorch's are of one */
+    int64_t host;       /* of all processes in the file at hand; -1: none, SEVERAL */
     bool mixes_hosts;   /* a file has those of several hosts */
     rocl_out **done;    /* written files, which get their names together */
     size_t done_count, done_cap;
@@ -127,21 +129,6 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     return st ? st : rocl_links_open(&at->links, s->trace, true, err);
 }
 
-/* Allocations have a record of their own: thread, agent, operation, bytes, address. */
-static rocl_status add_alloc(kineto_sink *s, unsigned worker, const rocl_alloc *a, rocl_error *err)
-{
-    uint8_t buf[64], *q = rocl_varint_put(buf, a->e.thread == ROCL_NONE ? 0 : a->e.thread + 1ull);
-    const uint64_t key[4] = {
-        rocl_sequence_number(ROCL_SEQUENCE_ALLOCATED, a->e.process) << ROCL_SEQUENCE_SHIFT |
-            (uint64_t)a->e.start >> (64 - ROCL_SEQUENCE_SHIFT),
-        (uint64_t)a->e.start, ~(uint64_t)a->e.end, rocl_row_word(a->e.id, ROCL_ALLOC)};
-    q = rocl_varint_put(q, a->owner == ROCL_NONE ? 0 : a->owner + 1ull);
-    q = rocl_varint_put(q, a->op == ROCL_OP_FREE);
-    q = rocl_varint_put(q, a->block ? a->block : a->size);
-    q = rocl_varint_put(q, a->address);
-    return rocl_sorter_add(s->encoder.sorter, worker, key, buf, (size_t)(q - buf), err);
-}
-
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     kineto_sink *s = self;
@@ -158,8 +145,21 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     }
     if (b->kind != ROCL_ALLOC)
         return rocl_encoder_events(s, worker, b, err);
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        st = add_alloc(s, worker, &b->allocs[i], err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        /* Allocations have a record of their own: thread, agent, operation, bytes, address. */
+        const rocl_alloc *a = &b->allocs[i];
+        uint8_t buf[64],
+            *q = rocl_varint_put(buf, a->e.thread == ROCL_NONE ? 0 : a->e.thread + 1ull);
+        const uint64_t key[4] = {
+            rocl_sequence_number(ROCL_SEQUENCE_ALLOCATED, a->e.process) << ROCL_SEQUENCE_SHIFT |
+                (uint64_t)a->e.start >> (64 - ROCL_SEQUENCE_SHIFT),
+            (uint64_t)a->e.start, ~(uint64_t)a->e.end, rocl_row_word(a->e.id, ROCL_ALLOC)};
+        q = rocl_varint_put(q, a->owner == ROCL_NONE ? 0 : a->owner + 1ull);
+        q = rocl_varint_put(q, a->op == ROCL_OP_FREE);
+        q = rocl_varint_put(q, a->block ? a->block : a->size);
+        q = rocl_varint_put(q, a->address);
+        st = rocl_sorter_add(s->encoder.sorter, worker, key, buf, (size_t)(q - buf), err);
+    }
     return st;
 }
 
@@ -172,15 +172,10 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-static rocl_buf *block_of(kineto_sink *s)
-{
-    return rocl_piped_buf(&s->file);
-}
-
 /* Adds an item and its data to the current block. */
 static void put_item(kineto_sink *s, kineto_item *item, const void *data, size_t n)
 {
-    rocl_buf *b = block_of(s);
+    rocl_buf *b = rocl_piped_buf(&s->file);
     item->len = n;
     item->capture = s->capture;
     rocl_buf_put(b, item, sizeof *item);
@@ -200,7 +195,7 @@ static void put_own_text(kineto_sink *s)
 {
     if (s->text.len)
         put_item(s, &(kineto_item){.kind = KINETO_TEXT}, s->text.data, s->text.len);
-    block_of(s)->failed |= s->text.failed;
+    rocl_piped_buf(&s->file)->failed |= s->text.failed;
     s->text.len = 0;
 }
 
@@ -215,27 +210,6 @@ static void name_process(const kineto_sink *s, uint32_t process, char *name, siz
 }
 
 /* ---- host ------------------------------------------------------------------------------------ */
-
-static void begin_thread(kineto_sink *s, uint32_t process, uint32_t thread)
-{
-    const rocl_capture *c = s->capture;
-    char name[320], buf[256];
-    const int64_t pid = kineto_pid(&s->format, c, process),
-                  tid = kineto_tid(&s->format, c, thread, process);
-    s->depth = 0;
-    if (thread >= c->thread_count)
-        return;
-    const char *label = rocl_text(s->trace, c->threads[thread].name, NULL);
-    if (!strncmp(label, "thread ", 7)) { /* as PyTorch wrote it */
-        snprintf(name, sizeof name, "%s", label);
-    } else {
-        label = rocl_thread_label(c, &c->threads[thread], &c->processes[process], buf, sizeof buf);
-        snprintf(name, sizeof name, "thread %" PRId64 "%s%s%s", tid, *label ? " (" : "", label,
-                 *label ? ")" : "");
-    }
-    kineto_put_metadata(&s->own, "thread_name", pid, tid, "name", name, 0);
-    kineto_put_metadata(&s->own, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
-}
 
 /* Opens the current range for those within it and work launched from it. */
 static bool open_slice(kineto_sink *s, const rocl_track_event *e, kineto_class c, open_range *range,
@@ -423,31 +397,7 @@ static void forget_ranges(kineto_sink *s)
     s->numbered = false;
 }
 
-static rocl_status put_gpu_annotations(kineto_sink *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
-        const gpu_range *r = &s->ranges[i];
-        const kineto_annotation *a = &s->annotations[r->annotation];
-        kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream, r->first,
-                                  r->last);
-        put_own_text(s);
-        st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
-    }
-    return st;
-}
-
-/* The approximate length of the text of an event. */
-static size_t weigh_event(const rocl_track_event *e)
-{
-    rocl_track_event args = *e;
-    rocl_track_arg a;
-    size_t n = EVENT_TEXT;
-    while (rocl_track_event_next_arg(&args, &a))
-        n += a.len + 20;
-    return n;
-}
-
+/* *weight: the approximate length of its text. */
 static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size_t *weight,
                                rocl_error *err)
 {
@@ -459,13 +409,33 @@ static rocl_status walk_record(kineto_sink *s, const rocl_sort_record *rec, size
         return walk_allocation(s, rec, err);
     if (!rocl_record_decode(rec, &e))
         return rocl_fail_sorted(err);
-    *weight = weigh_event(&e);
+    rocl_track_event args = e;
+    rocl_track_arg a;
+    while (rocl_track_event_next_arg(&args, &a))
+        *weight += a.len + 20;
     if (kind != ROCL_SEQUENCE_HOST)
         return walk_work(s, rec, &e, err);
     if (sequence != s->sequence) {
         uint32_t thread;
         const uint32_t process = rocl_host_process(s->capture, e.index, &thread);
-        begin_thread(s, process, thread);
+        const rocl_capture *c = s->capture;
+        char name[320], buf[256];
+        const int64_t pid = kineto_pid(&s->format, c, process),
+                      tid = kineto_tid(&s->format, c, thread, process);
+        s->depth = 0;
+        if (thread < c->thread_count) {
+            const char *label = rocl_text(s->trace, c->threads[thread].name, NULL);
+            if (!strncmp(label, "thread ", 7)) { /* as PyTorch wrote it */
+                snprintf(name, sizeof name, "%s", label);
+            } else {
+                label = rocl_thread_label(c, &c->threads[thread], &c->processes[process], buf,
+                                          sizeof buf);
+                snprintf(name, sizeof name, "thread %" PRId64 "%s%s%s", tid, *label ? " (" : "",
+                         label, *label ? ")" : "");
+            }
+            kineto_put_metadata(&s->own, "thread_name", pid, tid, "name", name, 0);
+            kineto_put_metadata(&s->own, "thread_sort_index", pid, tid, "sort_index", NULL, tid);
+        }
         put_own_text(s);
         s->sequence = sequence;
     }
@@ -501,8 +471,17 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
         if (st == ROCL_OK)
             st = rocl_piped_end_record(&s->file, s->trace, weight, err);
     }
-    if (st == ROCL_OK)
-        st = put_gpu_annotations(s, err);
+    if (st == ROCL_OK) {
+        st = ROCL_OK;
+        for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
+            const gpu_range *r = &s->ranges[i];
+            const kineto_annotation *a = &s->annotations[r->annotation];
+            kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream,
+                                      r->first, r->last);
+            put_own_text(s);
+            st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
+        }
+    }
     rocl_sorter_free(at->sorter);
     at->sorter = NULL;
     rocl_links_free(&at->links);
@@ -520,48 +499,6 @@ static int32_t rank_of(const rocl_capture *c)
     return c->rank;
 }
 
-typedef struct gpu_device {
-    int64_t number;
-    uint32_t name;
-} gpu_device;
-
-static int compare_devices(const void *a, const void *b)
-{
-    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
-    return (x > y) - (x < y);
-}
-
-/* The GPUs of the rank's machine, even those of other ranks, as readers take the number of GPUs of
- * a machine from there. */
-static bool find_devices(const kineto_sink *s, int32_t rank, gpu_device **devices, size_t *count)
-{
-    const rocl_trace *t = s->trace;
-    uint32_t machine = ROCL_NONE;
-    size_t cap = 0, n = 0, kept = 0;
-    *devices = NULL;
-    for (size_t i = t->capture_count; i-- > 0;)
-        machine = rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.machine : machine;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; c->machine == machine && k < c->agent_count; k++) {
-            const rocl_agent *a = &c->agents[k];
-            if (a->type != ROCL_AGENT_GPU)
-                continue;
-            if (!ROCL_GROW(*devices, cap, n + 1))
-                return false;
-            (*devices)[n++] = (gpu_device){
-                kineto_device(c, k), a->product && a->product != ROCL_NONE ? a->product : a->model};
-        }
-    }
-    if (n)
-        qsort(*devices, n, sizeof **devices, compare_devices);
-    for (size_t i = 0; i < n; i++)
-        if (!i || (*devices)[i].number != (*devices)[kept - 1].number)
-            (*devices)[kept++] = (*devices)[i];
-    *count = kept;
-    return true;
-}
-
 /* The processes of the file at hand get numbers that no other there has, and GPUs of their hosts
  * those that events have: of their own first, as others may count differently. */
 static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
@@ -570,12 +507,15 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
     rocl_roster *who = &s->roster;
     rocl_map pids = {0}, devices = {0};
     int64_t host = -1, next = 1 << 22; /* above all pids of Linux */
+    size_t of_rank = 0;
     bool ok = true;
+    s->host = -1;
     for (size_t i = 0; i < who->gpu_count; i++)
         who->gpus[i].id = -1;
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         const bool in = rank_of(c) == rank && rocl_trace_takes(t, c);
+        of_rank += rank_of(c) == rank ? c->process_count : 0;
         for (uint32_t k = 0; k < c->process_count && ok; k++) {
             rocl_roster_process *p = &who->processes[s->firsts[i] + k];
             int64_t *pid = &s->format.pids[s->firsts[i] + k];
@@ -588,6 +528,8 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
             ok = rocl_map_put(&pids, (uint64_t)*pid, 1);
             s->mixes_hosts |= host >= 0 && host != p->on;
             host = p->on;
+            if (p->id != -1)
+                s->host = s->host == -1 || s->host == p->on ? p->on : SEVERAL;
         }
         for (uint32_t k = 0; k < c->agent_count && ok && in; k++) {
             const uint32_t gpu = c->agents[k].gpu;
@@ -601,54 +543,34 @@ static rocl_status number_file(kineto_sink *s, int32_t rank, rocl_error *err)
     }
     rocl_map_free(&pids);
     rocl_map_free(&devices);
+    s->of_several = of_rank > 1;
     return ok ? ROCL_OK : rocl_fail_memory(err);
-}
-
-/* The host of the file at hand, as PyTorch says it; "": unknown, or several. */
-static const char *name_host(const kineto_sink *s)
-{
-    const rocl_roster *who = &s->roster;
-    int64_t host = -1;
-    for (size_t i = 0; i < who->process_count; i++) {
-        if (who->processes[i].id == -1)
-            continue;
-        if (host >= 0 && host != who->processes[i].on)
-            return "";
-        host = who->processes[i].on;
-    }
-    return host < 0 ? "" : rocl_text(s->trace, who->hosts[host].hostname, NULL);
 }
 
 /* Everything before the events; ranks: of the job, 0: unknown. */
 static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
 {
+    const rocl_trace *t = s->trace;
     rocl_buf *b = &s->text;
-    gpu_device *devices;
-    size_t count = 0;
-    b->failed |= !find_devices(s, rank, &devices, &count);
+    uint32_t machine = ROCL_NONE;
+    for (size_t i = t->capture_count; i-- > 0;)
+        machine = rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.machine : machine;
     rocl_buf_str(b, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
-    for (size_t i = 0; i < count; i++) {
-        kineto_put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
-        rocl_buf_str(b, ", \"name\": \"");
-        kineto_put_text(&s->own, devices[i].name);
-        rocl_buf_str(b, "\"}");
-    }
-    free(devices);
-    rocl_buf_str(b, count ? "\n  ],\n" : "],\n");
+    kineto_put_devices(&s->own, machine);
     if (rank >= 0) {
         kineto_put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
         if (ranks)
             kineto_put_uint(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
-    const char *host = name_host(s);
+    const char *host = s->host < 0 ? "" : rocl_text(t, s->roster.hosts[s->host].hostname, NULL);
     if (*host) {
         rocl_buf_str(b, "  \"host_name\": \"");
         rocl_json_put(b, host, strlen(host));
         rocl_buf_str(b, "\",\n");
     }
     rocl_buf_str(b, "  \"" ROCL_ROSTER_MEMBER "\": ");
-    rocl_roster_put(b, s->trace, &s->roster);
+    rocl_roster_put(b, t, &s->roster);
     rocl_buf_str(b, ",\n  \"generator\": \"rocline " ROCLINE_VERSION
                     "\",\n  \"displayTimeUnit\": \"ms\",\n");
     kineto_put_int(b, "  \"baseTimeNanoseconds\": ", s->format.base);
@@ -677,20 +599,12 @@ static char *name_of_rank(const char *path, int32_t rank)
     return written < 0 ? NULL : out;
 }
 
-/* Of the pipe. */
+/* What the workers of the pipe do. */
 static rocl_status write_items(void *ctx, unsigned worker, const rocl_buf *in, rocl_buf *out,
                                rocl_error *err)
 {
     kineto_sink *s = ctx;
     return kineto_write_items(&s->workers[worker].writer, in, out, err);
-}
-
-static size_t count_processes(const rocl_trace *t, int32_t rank)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < t->capture_count; i++)
-        n += rank_of(&t->captures[i]->pub) == rank ? t->captures[i]->pub.process_count : 0;
-    return n;
 }
 
 static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, size_t ranks,
@@ -703,7 +617,6 @@ static rocl_status write_rank(kineto_sink *s, const char *path, int32_t rank, si
     if (st == ROCL_OK)
         put_head(s, rank, ranks);
     rocl_map_free(&s->rows);
-    s->of_several = count_processes(s->trace, rank) > 1;
     for (size_t i = 0; i < s->trace->capture_count && st == ROCL_OK; i++)
         if (rank_of(&s->trace->captures[i]->pub) == rank && s->captures[i].sorter)
             st = write_capture(s, i, err);
@@ -741,19 +654,6 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static rocl_status commit_files(kineto_sink *s, rocl_error *err)
-{
-    uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    const rocl_status st = rocl_joint_commit(s->trace, s->done, s->done_count, &sums, err);
-    s->report.files = sums.files;
-    s->report.bytes = sums.bytes;
-    s->report.slices = counts[0];
-    s->report.instants = counts[1];
-    s->report.left_out = counts[2];
-    return st;
-}
-
 /* A file for each rank; if there is one, or none is known, that of the given name. */
 static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 {
@@ -785,7 +685,17 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
         free(own);
     }
     free(ranks);
-    return st ? st : commit_files(s, err);
+    if (st != ROCL_OK)
+        return st;
+    uint64_t counts[] = {s->report.slices, s->report.instants, s->report.left_out};
+    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    st = rocl_joint_commit(t, s->done, s->done_count, &sums, err);
+    s->report.files = sums.files;
+    s->report.bytes = sums.bytes;
+    s->report.slices = counts[0];
+    s->report.instants = counts[1];
+    s->report.left_out = counts[2];
+    return st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -801,23 +711,7 @@ static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, roc
     return ROCL_OK; /* the caller checks whether it was cut */
 }
 
-/* On rank 0 of a team: hears when the others have events, and tells them what is chosen. */
-static rocl_status hear_all_times(const kineto_sink *s, kineto_times *all, rocl_error *err)
-{
-    uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-    const rocl_status st = rocl_joint_ask_all(s->trace->joint, &b, err);
-    return st ? st : rocl_joint_hear(s->trace->joint, hear_times, all, err);
-}
-
-static rocl_status tell_base(const kineto_sink *s, rocl_error *err)
-{
-    uint8_t space[ROCL_TEAM_SHORT];
-    const rocl_buf b = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return rocl_joint_ask_all(s->trace->joint, &b, err);
-}
-
-/* The other end of both. */
+/* The ranks other than 0: tell their times, hear the base. */
 static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
 {
     rocl_team_reader r;
@@ -842,49 +736,25 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
  * readers compare times of ranks without it. */
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    const rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
+    uint8_t space[ROCL_TEAM_SHORT];
     kineto_times all = {INT64_MAX, INT64_MIN};
     rocl_status st = ROCL_OK;
     for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
         all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
         all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
     }
-    if (parts && !rocl_joint_leads(parts))
+    if (joint && !rocl_joint_leads(joint))
         return answer_with_times(s, &all, err);
-    if (parts)
-        st = hear_all_times(s, &all, err);
-    s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
-    return st == ROCL_OK && parts ? tell_base(s, err) : st;
-}
-
-/* A file whose captures one rank reads can be written by that rank alone. */
-static rocl_status open_outputs(const kineto_sink *s, rocl_error *err)
-{
-    rocl_trace *t = s->trace;
-    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
-    rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
-    for (size_t i = 0; ranks && i < t->capture_count; i++)
-        ranks[i] = rank_of(&t->captures[i]->pub);
-    if (st == ROCL_OK)
-        st = rocl_joint_is_apart(t, ranks) ? rocl_joint_open(t, s->opt->path, err)
-                                           : rocl_pipeline_complete(t, err);
-    rocl_joint_set_order(t, ROCL_JOINT_ALONE);
-    free(ranks);
-    return st;
-}
-
-static bool open_roster(kineto_sink *s)
-{
-    const rocl_trace *t = s->trace;
-    size_t n = 0;
-    s->firsts = calloc(t->capture_count + 1, sizeof *s->firsts);
-    for (size_t i = 0; s->firsts && i < t->capture_count; i++) {
-        s->firsts[i] = n;
-        n += t->captures[i]->pub.process_count;
+    if (joint) { /* rank 0 hears when the others have events, and tells them what is chosen */
+        const rocl_buf ask = rocl_team_short(space, ROCL_TEAM_ASK, 0);
+        st = rocl_joint_ask_all(joint, &ask, err);
+        if (st == ROCL_OK)
+            st = rocl_joint_hear(joint, hear_times, &all, err);
     }
-    s->format.firsts = s->firsts;
-    s->format.pids = calloc(n + 1, sizeof *s->format.pids);
-    return s->firsts && s->format.pids && rocl_roster_make(&s->roster, s->trace);
+    s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
+    const rocl_buf tell = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
+    return st == ROCL_OK && joint ? rocl_joint_ask_all(joint, &tell, err) : st;
 }
 
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
@@ -892,13 +762,22 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
     static const char *const words[] = {"hipExtModuleLaunchKernel", "string", "External id"};
     rocl_trace *t = s->trace;
     uint32_t *const texts[] = {&s->ext_launch, &s->format.string_type, &s->format.external_id};
+    size_t processes = 0;
     for (int i = 0; i < 3; i++)
         if ((*texts[i] = rocl_strings_put(t->strings, words[i], strlen(words[i]))) == ROCL_NONE)
             return rocl_fail_memory(err);
     s->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s->workers);
     s->captures = calloc(t->capture_count + 1, sizeof *s->captures);
-    if (!s->workers || !s->captures || !open_roster(s))
+    s->firsts = calloc(t->capture_count + 1, sizeof *s->firsts);
+    for (size_t i = 0; s->firsts && i < t->capture_count; i++) {
+        s->firsts[i] = processes;
+        processes += t->captures[i]->pub.process_count;
+    }
+    s->format.pids = calloc(processes + 1, sizeof *s->format.pids);
+    if (!s->workers || !s->captures || !s->firsts || !s->format.pids ||
+        !rocl_roster_make(&s->roster, t))
         return rocl_fail_memory(err);
+    s->format.firsts = s->firsts;
     s->format.trace = t;
     s->format.group_by_queue = s->opt->group_by_queue;
     kineto_writer_open(&s->own, &s->format);
@@ -908,7 +787,16 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
         s->workers[w].last = INT64_MIN;
         kineto_writer_open(&s->workers[w].writer, &s->format);
     }
-    const rocl_status st = open_outputs(s, err);
+    /* A file whose captures one rank reads can be written by that rank alone. */
+    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
+    rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
+    for (size_t i = 0; ranks && i < t->capture_count; i++)
+        ranks[i] = rank_of(&t->captures[i]->pub);
+    if (st == ROCL_OK)
+        st = rocl_joint_is_apart(t, ranks) ? rocl_joint_open(t, s->opt->path, err)
+                                           : rocl_pipeline_complete(t, err);
+    rocl_joint_set_order(t, ROCL_JOINT_ALONE);
+    free(ranks);
     return st ? st : rocl_encoder_open(&s->encoder, err);
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/num.h"
@@ -11,12 +12,6 @@
 #include "model/identity.h"
 
 /* ---- pieces of text -------------------------------------------------------------------------- */
-
-static void escape_text(rocl_buf *to, const char *p, size_t n)
-{
-    if (!rocl_json_plain(p, n))
-        rocl_json_put(to, p, n);
-}
 
 void kineto_put_text(kineto_writer *w, uint32_t text)
 {
@@ -285,25 +280,6 @@ static void put_dimensions(kineto_writer *w, const char *key, const uint32_t v[3
     rocl_buf_byte(b, ']');
 }
 
-static void put_kernel_args(kineto_writer *w, const rocl_track_event *e, bool items, bool *any)
-{
-    static const char *const known[] = {"External id", NULL};
-    static const char *const own[] = {"device", "stream", "correlation",   "pid",
-                                      "grid",   "block",  "shared memory", NULL};
-    uint32_t grid[3];
-    for (int i = 0; i < 3; i++)
-        grid[i] = items || !e->workgroup[i]
-                      ? e->grid[i]
-                      : e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
-    if (e->grid[0] && e->workgroup[0]) {
-        put_dimensions(w, "grid", grid, any);
-        put_dimensions(w, "block", e->workgroup, any);
-    }
-    if (e->group_segment)
-        kineto_put_int(begin_arg(w, any), "shared memory\": ", e->group_segment);
-    put_source_args(w, e, known, own, any);
-}
-
 /* PyTorch's name of a copy, and its direction: "HtoD". */
 static const char *name_of_copy(const kineto_writer *w, uint32_t name, char kind[8])
 {
@@ -324,28 +300,11 @@ static const char *name_of_copy(const kineto_writer *w, uint32_t name, char kind
     return *text ? NULL : "Memcpy";
 }
 
-static void put_copy_args(kineto_writer *w, const rocl_track_event *e, const char *kind, bool *any)
-{
-    rocl_buf *b;
-    if (*kind) {
-        b = begin_arg(w, any);
-        rocl_buf_str(b, "kind\": \"");
-        rocl_buf_str(b, kind);
-        rocl_buf_byte(b, '"');
-    }
-    if (!e->size)
-        return;
-    kineto_put_uint(begin_arg(w, any), "bytes\": ", e->size);
-    b = begin_arg(w, any);
-    rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
-    if (e->duration > 0)
-        rocl_buf_double(b, (double)e->size / (double)e->duration);
-    else
-        rocl_buf_str(b, "\"N/A\"");
-}
-
 static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track_event *e)
 {
+    static const char *const known[] = {"External id", NULL};
+    static const char *const written[] = {"device", "stream", "correlation",   "pid",
+                                          "grid",   "block",  "shared memory", NULL};
     const int64_t device = kineto_device(w->capture, e->agent),
                   stream = kineto_stream(w->format, w->capture, e);
     const char *name = rocl_text(w->format->trace, e->name == ROCL_NONE ? 0 : e->name, NULL);
@@ -375,10 +334,36 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
         kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
     if (item->of_several && e->index < w->capture->process_count)
         kineto_put_int(begin_arg(w, &any), "pid\": ", kineto_pid(w->format, w->capture, e->index));
-    if (e->kind == ROCL_DISPATCH)
-        put_kernel_args(w, e, item->in_work_items, &any);
-    else if (e->kind == ROCL_COPY)
-        put_copy_args(w, e, kind, &any);
+    if (e->kind == ROCL_DISPATCH) {
+        uint32_t grid[3];
+        for (int i = 0; i < 3; i++)
+            grid[i] = item->in_work_items || !e->workgroup[i]
+                          ? e->grid[i]
+                          : e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
+        if (e->grid[0] && e->workgroup[0]) {
+            put_dimensions(w, "grid", grid, &any);
+            put_dimensions(w, "block", e->workgroup, &any);
+        }
+        if (e->group_segment)
+            kineto_put_int(begin_arg(w, &any), "shared memory\": ", e->group_segment);
+        put_source_args(w, e, known, written, &any);
+    } else if (e->kind == ROCL_COPY) {
+        if (*kind) {
+            begin_arg(w, &any);
+            rocl_buf_str(b, "kind\": \"");
+            rocl_buf_str(b, kind);
+            rocl_buf_byte(b, '"');
+        }
+        if (e->size) {
+            kineto_put_uint(begin_arg(w, &any), "bytes\": ", e->size);
+            begin_arg(w, &any);
+            rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
+            if (e->duration > 0)
+                rocl_buf_double(b, (double)e->size / (double)e->duration);
+            else
+                rocl_buf_str(b, "\"N/A\"");
+        }
+    }
     end_args(w, any);
     if (item->linked)
         put_arrow(w, "f", "ac2g", e->stack_id, device, stream, e->time);
@@ -443,12 +428,58 @@ static void put_allocation(kineto_writer *w, const kineto_item *item, const kine
     end_args(w, any);
 }
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+typedef struct gpu_device {
+    int64_t number;
+    uint32_t name;
+} gpu_device;
+
+static int compare_devices(const void *a, const void *b)
+{
+    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
+    return (x > y) - (x < y);
+}
+
+void kineto_put_devices(kineto_writer *w, uint32_t machine)
+{
+    const rocl_trace *t = w->format->trace;
+    rocl_buf *b = w->to;
+    gpu_device *devices = NULL;
+    size_t cap = 0, n = 0;
+    for (size_t i = 0; i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        for (uint32_t k = 0; c->machine == machine && k < c->agent_count && !b->failed; k++) {
+            const rocl_agent *a = &c->agents[k];
+            if (a->type != ROCL_AGENT_GPU)
+                continue;
+            b->failed = !ROCL_GROW(devices, cap, n + 1);
+            if (!b->failed)
+                devices[n++] =
+                    (gpu_device){kineto_device(c, k),
+                                 a->product && a->product != ROCL_NONE ? a->product : a->model};
+        }
+    }
+    if (n)
+        qsort(devices, n, sizeof *devices, compare_devices);
+    for (size_t i = 0; i < n; i++) {
+        if (i && devices[i].number == devices[i - 1].number)
+            continue;
+        kineto_put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
+        rocl_buf_str(b, ", \"name\": \"");
+        kineto_put_text(w, devices[i].name);
+        rocl_buf_str(b, "\"}");
+    }
+    free(devices);
+    rocl_buf_str(b, n ? "\n  ],\n" : "],\n");
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 void kineto_writer_open(kineto_writer *w, const kineto_format *format)
 {
     w->format = format;
-    w->texts = (rocl_text_cache){.strings = format->trace->strings, .make = escape_text};
+    w->texts = (rocl_text_cache){.strings = format->trace->strings, .make = rocl_json_make_text};
 }
 
 void kineto_writer_close(kineto_writer *w)

@@ -79,6 +79,10 @@ void kineto_put_metadata(kineto_writer *w, const char *what, int64_t pid, int64_
 void kineto_put_gpu_annotation(kineto_writer *w, uint32_t name, uint64_t operator_id,
                                int64_t device, int64_t stream, int64_t first, int64_t last);
 
+/* The rest of the list of the GPUs of a machine, even those of other ranks, as readers take the
+ * number of GPUs of a machine from there. */
+void kineto_put_devices(kineto_writer *w, uint32_t machine);
+
 /* The category that PyTorch's tools know: of calls by their domain; NULL: its own. */
 const char *kineto_class_of(const rocl_trace *t, const rocl_track_event *e, kineto_class *c);
 /* The number that an operator has in its source. */

@@ -40,6 +40,8 @@
  * - the close of a writer must not be what fills the 4 MiB. It writes less than a chunk, as long as
  *   a writer has one, and the size of chunks divides 4 MiB or is greater. */
 
+enum { PATH_SIZE = 8192 };
+
 /* In the order in which they appear. */
 enum { FOLDER, DEFINITIONS, MARKERS, ANCHOR, FILES };
 
@@ -236,27 +238,6 @@ static rocl_status name_files(ot_archive *a, int *folder, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Checks what has these names in "dir/", and opens the hidden folder there. */
-static rocl_status open_tree(ot_archive *a, const rocl_trace *t, int folder, rocl_error *err)
-{
-    char whole[8192];
-    rocl_status st = ROCL_OK;
-    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
-        snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
-        st = rocl_refuse_input(t, whole, err);
-    }
-    for (int i = 0; i < FILES && st == ROCL_OK; i++) {
-        snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
-        st = i == FOLDER ? check_folder(whole, err) : rocl_out_tree_check(whole, err);
-    }
-    snprintf(whole, sizeof whole, "%.*s", folder, a->path);
-    if (st == ROCL_OK)
-        st = rocl_out_tree_open(&a->tree, whole, err);
-    if (st == ROCL_OK && !(a->all = strdup(rocl_out_tree_path(a->tree))))
-        st = rocl_fail_memory(err);
-    return st;
-}
-
 /* "HIDDEN/NAME", of which it makes the folder. */
 static rocl_status make_folder(ot_archive *a, const char *name, rocl_error *err)
 {
@@ -268,25 +249,40 @@ static rocl_status make_folder(ot_archive *a, const char *name, rocl_error *err)
     return mkdir(a->folder, 0777) == 0 ? ROCL_OK : ot_archive_fail(a, errno, err);
 }
 
-/* The hidden folder is rank 0's, and each rank has one in it. */
+/* The hidden folder is rank 0's, and each rank has one in it. Rank 0 checks what has these names in
+ * "dir/" before. */
 static rocl_status open_folders(ot_archive *a, const rocl_trace *t, rocl_error *err)
 {
-    rocl_joint *parts = t->joint;
-    const char *shown = parts ? rocl_joint_folder(parts) : NULL;
+    rocl_joint *joint = t->joint;
+    const char *shown = joint ? rocl_joint_folder(joint) : NULL;
     int folder;
     rocl_status st = name_files(a, &folder, err);
-    if (st == ROCL_OK && !shown)
-        st = open_tree(a, t, folder, err);
-    else if (st == ROCL_OK && !(a->all = strdup(shown)))
+    if (st == ROCL_OK && !shown) {
+        char whole[PATH_SIZE];
+        for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+            snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
+            st = rocl_refuse_input(t, whole, err);
+        }
+        for (int i = 0; i < FILES && st == ROCL_OK; i++) {
+            snprintf(whole, sizeof whole, "%.*s%s", folder, a->path, a->names[i]);
+            st = i == FOLDER ? check_folder(whole, err) : rocl_out_tree_check(whole, err);
+        }
+        snprintf(whole, sizeof whole, "%.*s", folder, a->path);
+        if (st == ROCL_OK)
+            st = rocl_out_tree_open(&a->tree, whole, err);
+        if (st == ROCL_OK && !(a->all = strdup(rocl_out_tree_path(a->tree))))
+            st = rocl_fail_memory(err);
+    } else if (st == ROCL_OK && !(a->all = strdup(shown))) {
         st = rocl_fail_memory(err);
-    if (st == ROCL_OK && parts && !shown)
-        st = rocl_joint_set_folder(parts, a->all, err);
+    }
+    if (st == ROCL_OK && joint && !shown)
+        st = rocl_joint_set_folder(joint, a->all, err);
     if (st != ROCL_OK)
         return st;
-    if (!parts)
+    if (!joint)
         return (a->folder = strdup(a->all)) ? ROCL_OK : rocl_fail_memory(err);
     char name[32];
-    snprintf(name, sizeof name, "rank%u", rocl_joint_rank(parts));
+    snprintf(name, sizeof name, "rank%u", rocl_joint_rank(joint));
     return make_folder(a, name, err);
 }
 
@@ -375,8 +371,6 @@ OTF2_GlobalDefWriter *ot_archive_definitions(ot_archive *a)
 
 /* ---- definitions of the locations ------------------------------------------------------------ */
 
-enum { PATH_SIZE = 8192 };
-
 /* "HIDDEN/x.def"; of a location "HIDDEN/x/7.def". False, with errno set, when it is too long. */
 static bool make_path(char path[PATH_SIZE], const ot_archive *a, const ot_location *l,
                       const char *end)
@@ -416,19 +410,6 @@ static bool write_mapping(const ot_archive *a, const ot_location *l, const ot_ma
     return good && OTF2_Archive_CloseDefWriter(a->otf2, w) == OTF2_SUCCESS;
 }
 
-static bool read_file(const ot_archive *a, const ot_location *l, rocl_buf *b)
-{
-    FILE *f = open_file(a, l, ".def", "rb");
-    size_t n = 1;
-    b->len = 0;
-    while (f && n && rocl_buf_reserve(b, 1 << 16))
-        b->len += n = fread(b->data + b->len, 1, 1 << 16, f);
-    bool good = f && !n && !ferror(f);
-    if (f)
-        fclose(f);
-    return good;
-}
-
 /* Some readers want a file of definitions for each location, if only an empty one. libotf2 fills
  * 4 MiB for each: it writes one for each mapping, and one without, and the others are copies. */
 static void write_location_definitions(ot_archive *a, const ot_summary *u)
@@ -454,10 +435,19 @@ static void write_location_definitions(ot_archive *a, const ot_summary *u)
         const ot_location *from = first[l->mapping == ROCL_NONE ? u->mapping_count : l->mapping];
         if (from == l)
             continue;
-        if (from != read) /* neighbours have the same mapping */
-            good = read_file(a, from, &bytes);
+        FILE *f = NULL;
+        if (from != read) { /* neighbours have the same mapping */
+            size_t n = 1;
+            f = open_file(a, from, ".def", "rb");
+            bytes.len = 0;
+            while (f && n && rocl_buf_reserve(&bytes, 1 << 16))
+                bytes.len += n = fread(bytes.data + bytes.len, 1, 1 << 16, f);
+            good = f && !n && !ferror(f);
+            if (f)
+                fclose(f);
+        }
         read = from;
-        FILE *f = good ? open_file(a, l, ".def", "wb") : NULL;
+        f = good ? open_file(a, l, ".def", "wb") : NULL;
         good = f && fwrite(bytes.data, 1, bytes.len, f) == bytes.len;
         if (!f || fclose(f) != 0 || !good)
             fail_archive_system(a, errno);
@@ -598,19 +588,6 @@ static void move_locations(ot_archive *a, const ot_summary *u, const uint32_t *n
     }
 }
 
-/* From "whole/x.def" to "x.def". There may be no markers. */
-static void move_files(ot_archive *a)
-{
-    for (int i = DEFINITIONS; i < FILES && !a->failed; i++) {
-        char from[PATH_SIZE], to[PATH_SIZE];
-        const int n = snprintf(from, sizeof from, "%s/%s", a->folder, a->names[i]);
-        snprintf(to, sizeof to, "%s/%s", a->all, a->names[i]);
-        errno = ENAMETOOLONG;
-        if (n >= PATH_SIZE || (rename(from, to) != 0 && (errno != ENOENT || i != MARKERS)))
-            fail_archive_system(a, errno);
-    }
-}
-
 rocl_status ot_archive_hand_in(ot_archive *a, const ot_summary *u, const uint32_t *numbers,
                                bool far, uint64_t *bytes, rocl_error *err)
 {
@@ -632,8 +609,7 @@ rocl_status ot_archive_hand_in(ot_archive *a, const ot_summary *u, const uint32_
     return st ? st : open_otf2(a, err);
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 rocl_status ot_archive_complete(ot_archive *a, const ot_summary *u, uint64_t *bytes,
                                 rocl_error *err)
@@ -651,7 +627,14 @@ rocl_status ot_archive_complete(ot_archive *a, const ot_summary *u, uint64_t *by
              file_size(a, NULL, ".otf2") + size_of_locations(a, u);
     if (strcmp(a->folder, a->all) != 0) {
         move_locations(a, u, NULL);
-        move_files(a);
+        for (int i = DEFINITIONS; i < FILES && !a->failed; i++) {
+            char from[PATH_SIZE], to[PATH_SIZE];
+            const int n = snprintf(from, sizeof from, "%s/%s", a->folder, a->names[i]);
+            snprintf(to, sizeof to, "%s/%s", a->all, a->names[i]);
+            errno = ENAMETOOLONG;
+            if (n >= PATH_SIZE || (rename(from, to) != 0 && (errno != ENOENT || i != MARKERS)))
+                fail_archive_system(a, errno);
+        }
     }
     return a->failed ? ot_archive_status(a, err) : ROCL_OK;
 }

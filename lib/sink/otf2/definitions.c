@@ -94,28 +94,28 @@ OTF2_MetricRef ot_metric_new(ot_defs *d, const ot_member *m, const ot_metric *in
 
 void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text)
 {
-    size_t n, part;
+    size_t n, run;
     const char *p = rocl_strings_get(d->trace->strings, text, &n);
     if (n > TEXT_MAX) {
         d->cut++;
         for (n = TEXT_MAX; n && ((uint8_t)p[n] & 0xc0) == 0x80;)
             n--;
     }
-    while ((part = strnlen(p, n)) < n) {
-        rocl_utf8_put(b, p, part);
+    while ((run = strnlen(p, n)) < n) {
+        rocl_utf8_put(b, p, run);
         rocl_buf_str(b, "\xef\xbf\xbd");
-        p += part + 1;
-        n -= part + 1;
+        p += run + 1;
+        n -= run + 1;
     }
     rocl_utf8_put(b, p, n);
     rocl_buf_byte(b, 0);
 }
 
-/* ---- of a part to those of the archive ------------------------------------------------------- */
+/* ---- from those of a drawing to those of the archive ----------------------------------------- */
 
-static uint32_t join_item(ot_defs *all, const ot_defs *part, ot_kind kind, uint32_t i)
+static uint32_t join_item(ot_defs *all, const ot_defs *own, ot_kind kind, uint32_t i)
 {
-    const void *items = part->lists[kind].items;
+    const void *items = own->lists[kind].items;
     switch (kind) {
     case OT_STRINGS:
         return ot_string(all, ((const uint32_t *)items)[i]);
@@ -126,7 +126,7 @@ static uint32_t join_item(ot_defs *all, const ot_defs *part, ot_kind kind, uint3
     case OT_REGIONS:
         return ot_region_ref(all, (const ot_region *)items + i);
     default: {
-        const ot_member *members = part->members.items;
+        const ot_member *members = own->members.items;
         const ot_metric *metrics = items, *m = &metrics[i];
         return m->class == ROCL_NONE ? class_ref(all, &members[m->member])
                                      : ot_metric_new(all, &members[metrics[m->class].member], m);
@@ -145,11 +145,11 @@ bool ot_mapping_open(ot_mapping *m, const uint32_t counts[OT_MAPPED])
     return good;
 }
 
-void ot_defs_add(ot_defs *all, const ot_defs *part, const uint32_t upto[OT_LISTS], ot_mapping *m)
+void ot_defs_add(ot_defs *all, const ot_defs *own, const uint32_t upto[OT_LISTS], ot_mapping *m)
 {
     for (unsigned kind = 0; kind < OT_LISTS; kind++)
         for (uint32_t *i = &m->counts[kind]; *i < upto[kind]; (*i)++)
-            m->refs[kind][*i] = join_item(all, part, (ot_kind)kind, *i);
+            m->refs[kind][*i] = join_item(all, own, (ot_kind)kind, *i);
 }
 
 void ot_mapping_close(ot_mapping *m)
@@ -166,14 +166,14 @@ void ot_mapping_close(ot_mapping *m)
     }
 }
 
-rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err)
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *own, ot_mapping *m, rocl_error *err)
 {
     uint32_t counts[OT_MAPPED] = {0};
     for (unsigned kind = 0; kind < OT_LISTS; kind++)
-        counts[kind] = part->lists[kind].count;
-    if (!ot_mapping_open(m, counts) || part->failed)
+        counts[kind] = own->lists[kind].count;
+    if (!ot_mapping_open(m, counts) || own->failed)
         return rocl_fail_memory(err);
-    ot_defs_add(all, part, counts, m);
+    ot_defs_add(all, own, counts, m);
     ot_mapping_close(m);
     return ROCL_OK;
 }

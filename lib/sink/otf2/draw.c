@@ -1,5 +1,5 @@
 /* What the timeline draws, as events of locations: slices and instants -> Enter and Leave, copies
- * as RMA, values -> metrics. A part has one writer open at a time: that of the sequence's own
+ * as RMA, values -> metrics. A drawing has one writer open at a time: that of the sequence's own
  * track. Slices of other tracks are deferred to the second pass. Markers are kept for a file of
  * their own.
  */
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "sink/otf2/otf2.h"
 
-static ot_drawing *part_of(rocl_drawing *p)
+static ot_drawing *drawing_of(rocl_drawing *p)
 {
     return (ot_drawing *)p;
 }
@@ -59,7 +59,7 @@ static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *
                                             [ROCL_SEQUENCE_BANDWIDTH] = ROCL_TRACK_BANDWIDTH,
                                             [ROCL_SEQUENCE_PMC] = ROCL_TRACK_COUNTER,
                                             [ROCL_SEQUENCE_SAMPLED] = ROCL_TRACK_SAMPLES};
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     (void)from;
     p->current = p->pass->tracks ? p->pass->tracks[base->at] : ROCL_NONE;
     p->depth = 0;
@@ -76,7 +76,7 @@ static rocl_status begin_sequence(rocl_drawing *base, int64_t from, rocl_error *
 
 void ot_end_track(rocl_drawing *base)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     if (p->writer)
         p->tracks[p->current].events = ot_archive_events_end(p->sink->archive, p->writer);
     p->writer = NULL;
@@ -130,7 +130,7 @@ static uint64_t define_metric(ot_drawing *p, const rocl_track *track)
 static rocl_status define_track(rocl_drawing *base, const rocl_track *track, uint64_t *id,
                                 rocl_error *err)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     if (track->kind > ROCL_TRACK_THREAD) {
         *id = define_metric(p, track);
     } else if (p->pass->tracks) {
@@ -148,7 +148,7 @@ static rocl_status define_track(rocl_drawing *base, const rocl_track *track, uin
 static void write_metric(rocl_drawing *base, uint64_t metric, int64_t time, OTF2_Type type,
                          OTF2_MetricValue value)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     OTF2_EvtWriter_Metric(p->writer, NULL, note_time(p, time), (OTF2_MetricRef)metric, 1, &type,
                           &value);
 }
@@ -165,36 +165,18 @@ static void write_bytes(rocl_drawing *p, uint64_t metric, int64_t time, int64_t 
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* Keeps the current record for the file of markers if the program set it. Samples of call stacks
- * are instants, too, but not markers. */
-static rocl_status keep_marker(ot_drawing *p, rocl_error *err)
-{
-    const ot_sink *s = p->sink;
-    const rocl_track_event *e = &p->drawing.event;
-    if (e->kind != ROCL_MARKER && e->kind != ROCL_INSTANT)
-        return ROCL_OK;
-    const char *category = rocl_str(s->trace, e->category);
-    if (e->kind == ROCL_INSTANT && strncasecmp(category, "MARKER", 6) != 0 &&
-        strncasecmp(category, "KOKKOS", 6) != 0)
-        return ROCL_OK;
-    const uint64_t *rest = p->drawing.record.key;
-    const uint64_t key[4] = {p->tracks[p->current].number, rest[1], rest[2], rest[3]};
-    uint8_t text[ROCL_VARINT_MAX];
-    uint8_t *end = rocl_varint_put(text, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
-    return rocl_sorter_add(s->markers, p->worker, key, text, (size_t)(end - text), err);
-}
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* Keeps the current record for the second pass, where records of a track are a sequence. Its index
- * is n * parts + part for the n-th track of a part that has such records: no two parts share one.
+ * is n * drawings + drawing for the n-th track of a drawing that has such records: no two have the
+ * same.
  */
 static rocl_status defer_record(ot_drawing *p, uint32_t track, rocl_error *err)
 {
     const rocl_sort_record *rec = &p->drawing.record;
     ot_track *t = &p->tracks[track];
     if (!t->deferred++) {
-        uint64_t index = (uint64_t)p->deferring * p->pass->part_count + p->drawing.number;
+        uint64_t index = (uint64_t)p->deferring * p->pass->drawing_count + p->drawing.number;
         if (index >= ROCL_SEQUENCE_INDEXES)
             return rocl_fail(err, ROCL_INPUT, "more than %" PRIu32 " rows of overlapping events",
                              p->deferring);
@@ -232,12 +214,26 @@ static rocl_status write_enter(ot_drawing *p, OTF2_RegionRef *region, rocl_error
     *region = ot_event_region(p);
     OTF2_AttributeList *attributes = ot_event_attributes(p);
     OTF2_EvtWriter_Enter(p->writer, attributes, note_time(p, p->drawing.event.time), *region);
-    return keep_marker(p, err);
+    /* Keeps the current record for the file of markers if the program set it. Samples of call
+     * stacks are instants, too, but not markers. */
+    const ot_sink *s = p->sink;
+    const rocl_track_event *e = &p->drawing.event;
+    if (e->kind != ROCL_MARKER && e->kind != ROCL_INSTANT)
+        return ROCL_OK;
+    const char *category = rocl_str(s->trace, e->category);
+    if (e->kind == ROCL_INSTANT && strncasecmp(category, "MARKER", 6) != 0 &&
+        strncasecmp(category, "KOKKOS", 6) != 0)
+        return ROCL_OK;
+    const uint64_t *rest = p->drawing.record.key;
+    const uint64_t key[4] = {p->tracks[p->current].number, rest[1], rest[2], rest[3]};
+    uint8_t text[ROCL_VARINT_MAX];
+    uint8_t *end = rocl_varint_put(text, e->name == ROCL_NONE ? s->words[W_UNNAMED] : e->name);
+    return rocl_sorter_add(s->markers, p->worker, key, text, (size_t)(end - text), err);
 }
 
 static rocl_status write_slice(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     if (track != p->current)
         return defer_record(p, (uint32_t)track, err);
     if (!ROCL_GROW(p->open, p->open_capacity, p->depth + (size_t)1))
@@ -250,7 +246,7 @@ static rocl_status write_slice(rocl_drawing *base, uint64_t track, rocl_error *e
 
 static void write_slice_end(rocl_drawing *base, uint64_t track, int64_t end)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     if (track != p->current)
         return;
     const ot_open_slice *o = &p->open[--p->depth];
@@ -264,7 +260,7 @@ static void write_slice_end(rocl_drawing *base, uint64_t track, int64_t end)
 /* An instant is a region without length. */
 static rocl_status write_instant(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
-    ot_drawing *p = part_of(base);
+    ot_drawing *p = drawing_of(base);
     OTF2_RegionRef region;
     (void)track;
     rocl_status st = write_enter(p, &region, err);

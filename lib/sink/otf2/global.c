@@ -221,15 +221,6 @@ static void write_paradigms(writer *w)
             w->otf2, OTF2_PARADIGM_HIP, OTF2_PARADIGM_PROPERTY_RMA_ONLY, OTF2_TYPE_UINT8, rma_only);
 }
 
-static void write_attributes(writer *w)
-{
-    const ot_attribute *all = w->d->lists[OT_ATTRIBUTES].items;
-    OTF2_StringRef none = literal_ref(w, "");
-    for (uint32_t i = 0; i < w->d->lists[OT_ATTRIBUTES].count; i++)
-        OTF2_GlobalDefWriter_WriteAttribute(w->otf2, i, string_ref(w, all[i].name), none,
-                                            (OTF2_Type)all[i].type);
-}
-
 static void write_regions(writer *w)
 {
     const ot_region *all = w->d->lists[OT_REGIONS].items;
@@ -322,15 +313,6 @@ static void write_groups(writer *w)
             OTF2_GlobalDefWriter_WriteLocationGroupProperty(
                 w->otf2, i, literal_ref(w, "command"), OTF2_TYPE_STRING,
                 (OTF2_AttributeValue){.stringRef = string_ref(w, g->process->command)});
-    }
-}
-
-static void write_locations(writer *w)
-{
-    for (uint32_t i = 0; i < w->y->location_count; i++) {
-        const ot_location *l = &w->y->locations[w->locations.items[i]];
-        OTF2_GlobalDefWriter_WriteLocation(w->otf2, l->number, string_ref(w, l->name), l->type,
-                                           l->events, w->groups.refs[l->group]);
     }
 }
 
@@ -434,10 +416,20 @@ rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
         collect_strings(&w);
         write_strings(&w);
         write_paradigms(&w);
-        write_attributes(&w);
+        const ot_list *attributes = &s->defs.lists[OT_ATTRIBUTES];
+        OTF2_StringRef none = literal_ref(&w, "");
+        for (uint32_t i = 0; i < attributes->count; i++) {
+            const ot_attribute *a = (const ot_attribute *)attributes->items + i;
+            OTF2_GlobalDefWriter_WriteAttribute(w.otf2, i, string_ref(&w, a->name), none,
+                                                (OTF2_Type)a->type);
+        }
         write_trees(&w);
         write_groups(&w);
-        write_locations(&w);
+        for (uint32_t i = 0; i < y->location_count; i++) {
+            const ot_location *l = &y->locations[w.locations.items[i]];
+            OTF2_GlobalDefWriter_WriteLocation(w.otf2, l->number, string_ref(&w, l->name), l->type,
+                                               l->events, w.groups.refs[l->group]);
+        }
         write_regions(&w);
         st = write_region_groups(&w, &next_group, err);
         if (st == ROCL_OK)

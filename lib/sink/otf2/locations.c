@@ -61,10 +61,14 @@ bool ot_number_peers(ot_sink *s)
     return true;
 }
 
-/* Gives locations the ranks that copies have named, in the same order, then ranks to the locations
- * of the copies. */
-static void rank_locations(ot_sink *s)
+/* ---- the capture ----------------------------------------------------------------------------- */
+
+void ot_settle_capture(ot_sink *s)
 {
+    for (uint32_t i = 0; i < s->track_count; i++)
+        s->system.locations[s->tracks[i].location].events = s->tracks[i].events;
+    /* Gives locations the ranks that copies have named, in the same order, then ranks to the
+     * locations of the copies. */
     const ot_peers *e = &s->peers;
     ot_system *y = &s->system;
     for (uint32_t i = 0; i < s->track_count; i++)
@@ -81,15 +85,6 @@ static void rank_locations(ot_sink *s)
     for (uint32_t i = 0; i < s->track_count; i++)
         if (s->tracks[i].copies)
             ot_rank_location(y, s->tracks[i].location);
-}
-
-/* ---- the capture ----------------------------------------------------------------------------- */
-
-void ot_settle_capture(ot_sink *s)
-{
-    for (uint32_t i = 0; i < s->track_count; i++)
-        s->system.locations[s->tracks[i].location].events = s->tracks[i].events;
-    rank_locations(s);
 }
 
 void ot_forget_tracks(ot_sink *s)

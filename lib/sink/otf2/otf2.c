@@ -10,9 +10,9 @@
 #include "trace/joint.h"
 #include "trace/pipeline.h"
 
-/* ---- a pass: written in parts side by side --------------------------------------------------- */
+/* ---- a pass: drawings side by side ----------------------------------------------------------- */
 
-/* Parts are not much smaller: this many slices take longer than a thread and a mapping. */
+/* Drawings are not much smaller: this many slices take longer than a thread and a mapping. */
 #define LEAST_SLICES 20000
 
 /* A slice is two events, a value one. */
@@ -24,10 +24,10 @@ static uint64_t sequence_weight(const rocl_sequence *s)
 /* Records between two reports of the progress. */
 #define PROGRESS 4096
 
-static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_error *err)
+static rocl_status write_drawing(void *ctx, unsigned worker, size_t index, rocl_error *err)
 {
     ot_pass *pass = ctx;
-    ot_drawing *p = &pass->parts[pass->order[index]];
+    ot_drawing *p = &pass->drawings[pass->order[index]];
     p->worker = worker;
     p->attributes = OTF2_AttributeList_New();
     rocl_status st = p->attributes ? rocl_drawing_begin(&p->drawing, err) : rocl_fail_memory(err);
@@ -46,17 +46,6 @@ static rocl_status write_part(void *ctx, unsigned worker, size_t index, rocl_err
     return st;
 }
 
-/* The largest first: one that is begun last keeps a worker busy when all others are done. */
-static void order_parts(ot_pass *pass, const rocl_draw_range *cuts)
-{
-    for (size_t i = 0; i < pass->part_count; i++) {
-        size_t at = i;
-        for (; at && cuts[pass->order[at - 1]].weight < cuts[i].weight; at--)
-            pass->order[at] = pass->order[at - 1];
-        pass->order[at] = i;
-    }
-}
-
 /* The timeline (and the tracks) of the pass are set. */
 static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
 {
@@ -64,12 +53,12 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
     rocl_draw_range cuts[ROCL_DRAWINGS_MAX];
     size_t count = rocl_cut_draw_ranges(t->sequences, t->sequence_count, sequence_weight,
                                         2 * LEAST_SLICES, ROCL_DRAWINGS_MAX, cuts);
-    pass->parts = rocl_cache_line_calloc(count, sizeof *pass->parts);
-    if (!pass->parts)
+    pass->drawings = rocl_cache_line_calloc(count, sizeof *pass->drawings);
+    if (!pass->drawings)
         return rocl_fail_memory(err);
-    pass->part_count = count;
+    pass->drawing_count = count;
     for (size_t i = 0; i < count; i++) {
-        ot_drawing *p = &pass->parts[i];
+        ot_drawing *p = &pass->drawings[i];
         *p = (ot_drawing){
             .drawing = {.timeline = t, .number = i, .at = cuts[i].first, .last = cuts[i].last},
             .sink = s,
@@ -81,15 +70,21 @@ static rocl_status write_pass(ot_sink *s, ot_pass *pass, rocl_error *err)
             .earliest = INT64_MAX,
             .latest = -1};
     }
-    order_parts(pass, cuts);
+    /* The largest first: one that is begun last keeps a worker busy when all others are done. */
+    for (size_t i = 0; i < pass->drawing_count; i++) {
+        size_t at = i;
+        for (; at && cuts[pass->order[at - 1]].weight < cuts[i].weight; at--)
+            pass->order[at] = pass->order[at - 1];
+        pass->order[at] = i;
+    }
     rocl_status st = rocl_start_draw_ranges(t->sorter, t->sequences, cuts, count, err);
-    return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_part, pass, err);
+    return st ? st : rocl_run_tasks(s->trace->opt.jobs, count, write_drawing, pass, err);
 }
 
 static void free_pass(ot_pass *pass)
 {
-    for (size_t i = 0; i < pass->part_count; i++) {
-        ot_drawing *p = &pass->parts[i];
+    for (size_t i = 0; i < pass->drawing_count; i++) {
+        ot_drawing *p = &pass->drawings[i];
         rocl_drawing_free(&p->drawing);
         ot_defs_free(&p->own);
         free(p->open);
@@ -98,44 +93,23 @@ static void free_pass(ot_pass *pass)
         if (p->attributes)
             OTF2_AttributeList_Delete(p->attributes);
     }
-    free(pass->parts);
+    free(pass->drawings);
     free(pass->tracks);
     *pass = (ot_pass){0};
 }
 
-/* ---- parts are joined ------------------------------------------------------------------------ */
+/* ---- drawings are joined --------------------------------------------------------------------- */
 
-/* The tracks of the first pass, in an order that no number of threads changes. */
-static rocl_status join_tracks(ot_sink *s, const ot_pass *pass, rocl_error *err)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < pass->part_count; i++)
-        count += pass->parts[i].track_count;
-    s->tracks = reallocarray(NULL, count + 1, sizeof *s->tracks);
-    if (!s->tracks)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < pass->part_count; i++) {
-        ot_drawing *p = &pass->parts[i];
-        p->first_track = s->track_count;
-        for (uint32_t k = 0; k < p->track_count; k++) {
-            s->tracks[s->track_count] = p->tracks[k];
-            s->tracks[s->track_count++].base += p->first_track;
-        }
-    }
-    s->next_number += (uint32_t)pass->timeline->sequence_count;
-    return ot_locate_tracks(s, err);
-}
-
-/* Adds the definitions of a part to the archive's. Where its references differ, the mapping is that
- * of all locations that it wrote. */
+/* Adds the definitions of a drawing to the archive's. Where its references differ, the mapping is
+ * that of all locations that it wrote. */
 static rocl_status join_definitions(ot_sink *s, const ot_drawing *p, rocl_error *err)
 {
     ot_mapping m;
     rocl_status st = ot_defs_join(&s->defs, &p->own, &m, err);
-    bool needed = st == ROCL_OK && m.needed;
-    if (needed && !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
+    if (st == ROCL_OK && m.needed &&
+        !ROCL_GROW(s->mappings, s->mapping_capacity, s->mapping_count + (size_t)1))
         st = rocl_fail_memory(err);
-    if (st != ROCL_OK || !needed) {
+    if (st != ROCL_OK || !m.needed) {
         ot_mapping_free(&m);
         return st;
     }
@@ -149,12 +123,12 @@ static rocl_status join_definitions(ot_sink *s, const ot_drawing *p, rocl_error 
     return ROCL_OK;
 }
 
-/* Adds to the sink what the parts have defined and counted, once their tracks are joined. */
+/* Adds to the sink what the drawings have defined and counted, once their tracks are joined. */
 static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < pass->part_count && st == ROCL_OK; i++) {
-        const ot_drawing *p = &pass->parts[i];
+    for (size_t i = 0; i < pass->drawing_count && st == ROCL_OK; i++) {
+        const ot_drawing *p = &pass->drawings[i];
         const ot_list *metrics = &p->defs->lists[OT_METRICS];
         for (uint32_t k = 0; k < metrics->count; k++) {
             ot_metric *m = (ot_metric *)metrics->items + k;
@@ -169,30 +143,6 @@ static rocl_status join_pass(ot_sink *s, const ot_pass *pass, rocl_error *err)
         s->latest = p->latest > s->latest ? p->latest : s->latest;
     }
     return st;
-}
-
-/* ---- the ends of copies ---------------------------------------------------------------------- */
-
-/* Ranks the peers that all workers have noted while records were collected. */
-static rocl_status rank_peers(ot_sink *s, rocl_error *err)
-{
-    ot_peers *e = &s->peers;
-    size_t noted = 0, count = 0;
-    const rocl_encoder_worker *workers = s->timeline.encoder.workers;
-    uint32_t one;
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
-        noted += workers[w].ends.count;
-    e->all = reallocarray(NULL, noted + 1, sizeof *e->all);
-    if (!e->all)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
-        for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
-            count++;
-    qsort(e->all, count, sizeof *e->all, rocl_compare_u64);
-    for (size_t i = 0; i < count; i++)
-        if (!e->count || e->all[e->count - 1] != e->all[i])
-            e->all[e->count++] = e->all[i];
-    return ot_number_peers(s) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- a capture ------------------------------------------------------------------------------- */
@@ -212,12 +162,19 @@ static void forget_capture(ot_sink *s)
     s->settled = (rocl_timeline){0};
 }
 
-/* Makes the labels of queues and streams, each once, for events that name theirs. */
-static bool label_queues(ot_sink *s, const rocl_capture *c)
+static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
+    ot_sink *s = self;
+    forget_capture(s);
+    s->first_number = s->next_number;
+    s->side_first = s->side_bytes;
+    rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
+    if (st == ROCL_OK)
+        st = ot_system_begin_capture(&s->system, c, err);
+    if (st != ROCL_OK || !s->trace->opt.args)
+        return st;
+    /* The labels of queues and streams, each once, for events that name theirs. */
     size_t count = (size_t)c->queue_count + c->stream_count;
-    if (!s->trace->opt.args)
-        return true;
     s->labels = reallocarray(NULL, count + 1, sizeof *s->labels);
     for (size_t i = 0; s->labels && i < count; i++) {
         bool queue = i < c->queue_count;
@@ -226,35 +183,53 @@ static bool label_queues(ot_sink *s, const rocl_capture *c)
                          queue ? "Queue" : "Stream", name, sizeof name);
         s->labels[i] = ot_text(&s->defs, name);
     }
-    return s->labels;
-}
-
-static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
-{
-    ot_sink *s = self;
-    forget_capture(s);
-    s->first_number = s->next_number;
-    s->first_window = s->peers.next_window;
-    s->side_first = s->side_bytes;
-    rocl_status st = rocl_timeline_begin_capture(&s->timeline, c, err);
-    if (st == ROCL_OK)
-        st = ot_system_begin_capture(&s->system, c, err);
-    return st || label_queues(s, c) ? st : rocl_fail_memory(err);
+    return s->labels ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status write_first_pass(ot_sink *s, rocl_error *err)
 {
     ot_pass *pass = &s->passes[0];
+    ot_peers *e = &s->peers;
+    const rocl_encoder_worker *workers = s->timeline.encoder.workers;
+    size_t noted = 0, count = 0, tracks = 0;
+    uint32_t one;
     pass->timeline = &s->timeline;
     s->deferred = rocl_record_sorter(s->trace);
     s->markers = rocl_record_sorter(s->trace);
-    if (!s->deferred || !s->markers)
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        noted += workers[w].ends.count;
+    e->all = reallocarray(NULL, noted + 1, sizeof *e->all);
+    if (!s->deferred || !s->markers || !e->all)
         return rocl_fail_memory(err);
-    rocl_status st = rank_peers(s, err);
-    if (st == ROCL_OK)
-        st = write_pass(s, pass, err);
-    if (st == ROCL_OK)
-        st = join_tracks(s, pass, err);
+    /* The peers that all workers have noted while records were collected get their ranks. */
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        for (size_t at = 0; rocl_map_next(&workers[w].ends, &at, &e->all[count], &one);)
+            count++;
+    qsort(e->all, count, sizeof *e->all, rocl_compare_u64);
+    for (size_t i = 0; i < count; i++)
+        if (!e->count || e->all[e->count - 1] != e->all[i])
+            e->all[e->count++] = e->all[i];
+    if (!ot_number_peers(s))
+        return rocl_fail_memory(err);
+    rocl_status st = write_pass(s, pass, err);
+    if (st != ROCL_OK)
+        return st;
+    /* The tracks are in an order that no number of threads changes. */
+    for (size_t i = 0; i < pass->drawing_count; i++)
+        tracks += pass->drawings[i].track_count;
+    s->tracks = reallocarray(NULL, tracks + 1, sizeof *s->tracks);
+    if (!s->tracks)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < pass->drawing_count; i++) {
+        ot_drawing *p = &pass->drawings[i];
+        p->first_track = s->track_count;
+        for (uint32_t k = 0; k < p->track_count; k++) {
+            s->tracks[s->track_count] = p->tracks[k];
+            s->tracks[s->track_count++].base += p->first_track;
+        }
+    }
+    s->next_number += (uint32_t)pass->timeline->sequence_count;
+    st = ot_locate_tracks(s, err);
     return st ? st : join_pass(s, pass, err);
 }
 

@@ -1,7 +1,7 @@
 /* The OTF2 sink, on libotf2: what its files share.
  *
- *     otf2.c         the sink: a capture in two passes, the passes in parts, the end of the archive
- *     draw.c         what the timeline draws of a part -> events of locations, markers
+ *     otf2.c         the sink: a capture in two passes of drawings, the end of the archive
+ *     draw.c         what the timeline draws -> events of locations, markers
  *     regions.c      the region and the attributes of an event
  *     system.c       the system tree, location groups, locations, ranks
  *     definitions.c  strings, attributes, regions and metrics, each defined once
@@ -13,21 +13,22 @@
  * Records are sorted by (sequence, time): one location is written after the other, by as many
  * threads as there are, each with one writer of libotf2 at a time, whatever the number of
  * locations. Slices that overlap on a location are deferred, and written to further locations in
- * the second pass. How records are cut to parts depends on them alone, and so does every byte.
+ * the second pass. Which records a drawing has depends on them alone, and so does every byte.
  *
  * The spaces of numbers:
  *
  *     text        an interned string of the trace; differs from run to run, so nothing is sorted
  *                 by it
- *     reference   of a string, attribute, region or metric: the order of first use. Each part has
- *                 its own (the first one has the archive's); when parts are joined, an ot_mapping
- *                 of the part's references to the archive's is kept, which libotf2 writes beside
- *                 the part's locations
- *     track       a location as a part sees it: an index in ot_drawing.tracks; ot_join_tracks
- * appends all parts' tracks to ot_sink.tracks location    an index in ot_system.locations; `number`
- * is its number in the archive: first those that begin a sequence of the first pass, by sequence,
- * then their lanes, then those that were never written to group, tree an index in ot_system;
- * global.c sorts them, their numbers follow that order */
+ *     reference   of a string, attribute, region or metric: the order of first use. Each drawing
+ *                 has its own (the first one has the archive's); when drawings are joined, an
+ *                 ot_mapping of its references to the archive's is kept, which libotf2 writes
+ *                 beside its locations
+ *     track       a location as a drawing sees it: an index in ot_drawing.tracks; the first pass
+ *                 appends the tracks of all drawings to ot_sink.tracks
+ *     location    an index in ot_system.locations; `number` is its number in the archive: first
+ *                 those that begin a sequence of the first pass, by sequence, then their lanes,
+ *                 then those that were never written to
+ *     group, tree an index in ot_system; global.c sorts them, their numbers follow that order */
 #ifndef ROCL_SINK_OTF2_OTF2_H
 #define ROCL_SINK_OTF2_OTF2_H
 
@@ -112,20 +113,20 @@ OTF2_MetricRef ot_metric_new(ot_defs *d, const ot_member *m, const ot_metric *in
  * for a chunk; texts that had to be cut are counted. */
 void ot_put_text(rocl_buf *b, ot_defs *d, uint32_t text);
 
-/* From the references of a part to those of the archive. */
+/* From the references of a drawing to those of the archive. */
 typedef struct ot_mapping {
     uint32_t *refs[OT_MAPPED]; /* NULL: the same references */
     uint32_t counts[OT_MAPPED];
     bool needed; /* some differ */
 } ot_mapping;
 
-/* Adds the definitions of a part to those of the archive, and makes the mapping, which is to be
+/* Adds the definitions of a drawing to those of the archive, and makes the mapping, which is to be
  * freed in any case. */
-rocl_status ot_defs_join(ot_defs *all, const ot_defs *part, ot_mapping *m, rocl_error *err);
-/* The same in steps: a mapping with room for so many references, some of the part's definitions
+rocl_status ot_defs_join(ot_defs *all, const ot_defs *own, ot_mapping *m, rocl_error *err);
+/* Does that in steps: a mapping with room for so many references, some of its definitions
  * (m->counts says which are there), and its end. */
 bool ot_mapping_open(ot_mapping *m, const uint32_t counts[OT_MAPPED]);
-void ot_defs_add(ot_defs *all, const ot_defs *part, const uint32_t upto[OT_LISTS], ot_mapping *m);
+void ot_defs_add(ot_defs *all, const ot_defs *own, const uint32_t upto[OT_LISTS], ot_mapping *m);
 void ot_mapping_close(ot_mapping *m);
 void ot_mapping_free(ot_mapping *m);
 
@@ -268,11 +269,11 @@ rocl_status ot_archive_make_folder(const ot_archive *a, rocl_error *err);
 #define OT_WORD_ENUM(id, text) W_##id,
 typedef enum ot_word { OT_WORDS(OT_WORD_ENUM) OT_WORD_COUNT } ot_word;
 
-/* A location that a part writes, or defers records of. */
+/* A location that a drawing writes, or defers records of. */
 typedef struct ot_track {
     rocl_track track;            /* of values: id is the index of the sequence */
     rocl_sequence_kind sequence; /* that it is of */
-    uint32_t number;             /* in the archive; ROCL_NONE: given when parts are joined */
+    uint32_t number;             /* in the archive; ROCL_NONE: given when drawings are joined */
     uint32_t base;               /* the track whose overlaps it takes, or itself */
     uint32_t location;           /* in the system, once it is joined */
     uint32_t deferred_index;     /* of its deferred records: see defer_record */
@@ -335,8 +336,8 @@ typedef struct ot_drawing {
 struct ot_pass {
     const rocl_timeline *timeline;
     uint32_t *tracks; /* of the second pass: by sequence, in ot_sink.tracks; of the first: NULL */
-    ot_drawing *parts;
-    size_t part_count;
+    ot_drawing *drawings;
+    size_t drawing_count;
     size_t order[ROCL_DRAWINGS_MAX]; /* in which they are begun */
 };
 
@@ -375,12 +376,12 @@ struct ot_sink {
     FILE *side; /* its markers */
     uint64_t side_bytes, side_first;
     /* of the current capture */
-    uint32_t first_number, first_window;
+    uint32_t first_number;
     ot_pass passes[2];
     rocl_timeline settled; /* of the second pass, with sequences of its own */
     rocl_sorter *deferred; /* the input of the second pass */
     rocl_sorter *markers;  /* until the events of all locations are written */
-    ot_track *tracks;      /* of all parts of the first pass */
+    ot_track *tracks;      /* of all drawings of the first pass */
     uint32_t track_count;
     ot_peers peers;
     uint32_t *labels; /* texts, of queues and then of streams; NULL: events do not name them */
@@ -391,15 +392,16 @@ struct ot_sink {
 extern const rocl_timeline_ops ot_ops;
 /* Ends the events of the track that is written, if there is one. */
 void ot_end_track(rocl_drawing *p);
+
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
-/* Of the current event. */
+/* They describe the current event. */
 OTF2_RegionRef ot_event_region(ot_drawing *p);
 OTF2_AttributeList *ot_event_attributes(ot_drawing *p); /* NULL: it has none */
 
 /* ---- locations.c ----------------------------------------------------------------------------- */
 
-/* Of the current capture, in this order, once its events are written: */
+/* What the current capture needs, in this order, once its events are written: */
 bool ot_number_peers(ot_sink *s);                          /* windows and ranks of s->peers.all */
 rocl_status ot_locate_tracks(ot_sink *s, rocl_error *err); /* locations of s->tracks */
 void ot_settle_metric(ot_sink *s, ot_metric *m, const ot_track *recorder);

@@ -22,13 +22,6 @@
 
 static const rocl_track_kind last_track_kind = ROCL_TRACK_SAMPLES;
 
-static void put_peers(rocl_buf *b, const ot_peers *e)
-{
-    rocl_buf_varint(b, e->count);
-    for (size_t i = 0; i < e->count; i++)
-        rocl_buf_varint(b, e->all[i]);
-}
-
 /* Numbers that may be ROCL_NONE are put with 1 added, as 32 bits. */
 static void put_ref(rocl_buf *b, uint32_t ref)
 {
@@ -38,20 +31,6 @@ static void put_ref(rocl_buf *b, uint32_t ref)
 static uint32_t take_ref(rocl_team_reader *r)
 {
     return (uint32_t)rocl_team_number(r) - 1;
-}
-
-static void put_track(rocl_buf *b, const ot_sink *s, const ot_track *t)
-{
-    rocl_buf_varint(b, t->track.kind);
-    rocl_buf_varint(b, t->track.process);
-    put_ref(b, t->track.thread);
-    put_ref(b, t->track.agent);
-    put_ref(b, t->track.id);
-    rocl_buf_varint(b, t->track.lane);
-    rocl_buf_varint(b, t->base);
-    rocl_buf_varint(b, t->number - s->first_number);
-    rocl_buf_varint(b, t->events);
-    rocl_buf_byte(b, t->copies);
 }
 
 rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
@@ -67,10 +46,23 @@ rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
         rocl_buf_varint(b, s->defs.lists[kind].count);
     rocl_buf_varint(b, s->side_first);
     rocl_buf_varint(b, s->side_bytes - s->side_first);
-    put_peers(b, &s->peers);
+    rocl_buf_varint(b, s->peers.count);
+    for (size_t i = 0; i < s->peers.count; i++)
+        rocl_buf_varint(b, s->peers.all[i]);
     rocl_buf_varint(b, s->track_count);
-    for (uint32_t i = 0; i < s->track_count; i++)
-        put_track(b, s, &s->tracks[i]);
+    for (uint32_t i = 0; i < s->track_count; i++) {
+        const ot_track *t = &s->tracks[i];
+        rocl_buf_varint(b, t->track.kind);
+        rocl_buf_varint(b, t->track.process);
+        put_ref(b, t->track.thread);
+        put_ref(b, t->track.agent);
+        put_ref(b, t->track.id);
+        rocl_buf_varint(b, t->track.lane);
+        rocl_buf_varint(b, t->base);
+        rocl_buf_varint(b, t->number - s->first_number);
+        rocl_buf_varint(b, t->events);
+        rocl_buf_byte(b, t->copies);
+    }
     return b->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
@@ -81,8 +73,10 @@ static void put_text(rocl_buf *b, const ot_sink *s, uint32_t text)
     rocl_team_put_text(b, p, n);
 }
 
-static void put_definitions(rocl_buf *b, const ot_sink *s)
+static void put_facts(rocl_buf *b, const ot_sink *s)
 {
+    const int64_t times[] = {s->earliest, s->latest};
+    rocl_buf_put(b, times, sizeof times);
     const ot_defs *d = &s->defs;
     const uint32_t *strings = d->lists[OT_STRINGS].items;
     const ot_attribute *attributes = d->lists[OT_ATTRIBUTES].items;
@@ -119,20 +113,13 @@ static void put_definitions(rocl_buf *b, const ot_sink *s)
         put_ref(b, metrics[i].process);
         put_ref(b, metrics[i].agent);
     }
-}
-
-static void put_facts(rocl_buf *b, const ot_sink *s)
-{
-    const int64_t times[] = {s->earliest, s->latest};
-    rocl_buf_put(b, times, sizeof times);
-    put_definitions(b, s);
     rocl_buf_put(b, s->captures.data, s->captures.len);
     b->failed |= s->defs.failed;
 }
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-/* Behind it stands its name. */
+/* Its name follows. */
 typedef struct side_marker {
     uint64_t location, time, duration, length;
 } side_marker;
@@ -151,13 +138,6 @@ rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err)
     return ROCL_OK;
 }
 
-static rocl_status close_side(ot_sink *s, rocl_error *err)
-{
-    FILE *side = s->side;
-    s->side = NULL;
-    return side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
-}
-
 /* ---- all captures again, on rank 0 ----------------------------------------------------------- */
 
 /* The message of a rank, and how far it was read. */
@@ -172,18 +152,18 @@ typedef struct teller {
 } teller;
 
 /* The markers of a capture. */
-typedef struct side_part {
+typedef struct side_piece {
     unsigned rank;
     uint32_t from, to; /* the first number of its locations, in the rank and in the archive */
     uint64_t at, bytes;
-} side_part;
+} side_piece;
 
 typedef struct whole {
     ot_sink s; /* the archive of all: definitions, locations */
     teller *ranks;
     unsigned rank_count;
-    side_part *parts;
-    size_t part_count, part_capacity;
+    side_piece *pieces;
+    size_t piece_count, piece_capacity;
 } whole;
 
 /* Room for n items, each of which is one byte at least. */
@@ -283,27 +263,6 @@ static rocl_status take_peers(ot_sink *s, rocl_team_reader *r, rocl_error *err)
     return e->all && ot_number_peers(s) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static void take_track(ot_sink *s, ot_track *t, uint32_t nth, uint32_t numbers, rocl_team_reader *r)
-{
-    const rocl_capture *c = s->system.capture;
-    t->track.kind = (rocl_track_kind)rocl_team_number(r);
-    t->track.process = (uint32_t)rocl_team_number(r);
-    t->track.thread = take_ref(r);
-    t->track.agent = take_ref(r);
-    t->track.id = take_ref(r);
-    t->track.lane = (uint32_t)rocl_team_number(r);
-    t->base = (uint32_t)rocl_team_number(r);
-    const uint64_t number = rocl_team_number(r);
-    t->number = s->next_number + (uint32_t)number;
-    t->events = rocl_team_number(r);
-    const uint8_t *copies = rocl_team_bytes(r, 1);
-    t->copies = copies && *copies;
-    r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
-              (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
-              (t->track.agent != ROCL_NONE && t->track.agent >= c->agent_count) || t->base > nth ||
-              number >= numbers;
-}
-
 /* The numbers of the archive are next_number and what follows. */
 static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers, rocl_error *err)
 {
@@ -311,8 +270,26 @@ static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers
     if (r->bad || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
     s->tracks = calloc(n + 1, sizeof *s->tracks);
-    for (; s->tracks && s->track_count < n && !r->bad; s->track_count++)
-        take_track(s, &s->tracks[s->track_count], s->track_count, numbers, r);
+    for (; s->tracks && s->track_count < n && !r->bad; s->track_count++) {
+        ot_track *t = &s->tracks[s->track_count];
+        const rocl_capture *c = s->system.capture;
+        t->track.kind = (rocl_track_kind)rocl_team_number(r);
+        t->track.process = (uint32_t)rocl_team_number(r);
+        t->track.thread = take_ref(r);
+        t->track.agent = take_ref(r);
+        t->track.id = take_ref(r);
+        t->track.lane = (uint32_t)rocl_team_number(r);
+        t->base = (uint32_t)rocl_team_number(r);
+        const uint64_t number = rocl_team_number(r);
+        t->number = s->next_number + (uint32_t)number;
+        t->events = rocl_team_number(r);
+        const uint8_t *copies = rocl_team_bytes(r, 1);
+        t->copies = copies && *copies;
+        r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
+                  (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
+                  (t->track.agent != ROCL_NONE && t->track.agent >= c->agent_count) ||
+                  t->base > s->track_count || number >= numbers;
+    }
     if (r->bad)
         return rocl_team_bad_message(err);
     s->next_number += numbers;
@@ -359,10 +336,10 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
     const uint64_t at = rocl_team_number(r), bytes = rocl_team_number(r);
     if (r->bad)
         return rocl_team_bad_message(err);
-    if (!ROCL_GROW(w->parts, w->part_capacity, w->part_count + 1))
+    if (!ROCL_GROW(w->pieces, w->piece_capacity, w->piece_count + 1))
         return rocl_fail_memory(err);
     const uint32_t to = s->next_number, window = s->peers.next_window;
-    w->parts[w->part_count++] = (side_part){rank, from, to, at, bytes};
+    w->pieces[w->piece_count++] = (side_piece){rank, from, to, at, bytes};
     rocl_buf_varint(&f->numbers, to);
     f->captures++;
     rocl_status st = ot_system_begin_capture(&s->system, &s->trace->captures[f->capture]->pub, err);
@@ -382,36 +359,6 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
     ot_forget_tracks(s);
     next_capture(f, s->trace);
     return st == ROCL_OK && r->bad ? rocl_team_bad_message(err) : st;
-}
-
-/* In the order of all captures. */
-static rocl_status take_captures(whole *w, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (;;) {
-        unsigned least = 0;
-        for (unsigned r = 1; r < w->rank_count; r++)
-            least = w->ranks[r].capture < w->ranks[least].capture ? r : least;
-        if (st != ROCL_OK || w->ranks[least].capture == UINT64_MAX)
-            break;
-        st = take_capture(w, least, err);
-    }
-    for (unsigned r = 0; r < w->rank_count; r++)
-        ot_mapping_close(&w->ranks[r].to);
-    return st == ROCL_OK && w->s.defs.failed ? rocl_fail_memory(err) : st;
-}
-
-static void put_answer(rocl_buf *b, const teller *f)
-{
-    rocl_buf_varint(b, f->captures);
-    rocl_buf_put(b, f->numbers.data, f->numbers.len);
-    for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
-        const uint32_t n = f->to.refs[kind] ? f->to.counts[kind] : 0;
-        rocl_buf_varint(b, n);
-        for (uint32_t i = 0; i < n; i++)
-            rocl_buf_varint(b, f->to.refs[kind][i]);
-    }
-    b->failed |= f->numbers.failed;
 }
 
 /* ---- what rank 0 has answered, on every rank ------------------------------------------------- */
@@ -450,13 +397,13 @@ static bool take_mapping(ot_mapping *m, rocl_team_reader *r)
     return good;
 }
 
-/* From a part's references to the rank's, and on to the archive's. */
+/* From a drawing's references to the rank's, and on to the archive's. */
 static bool map_further(ot_mapping *m, const ot_mapping *to)
 {
     for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
         if (!to->refs[kind])
             continue;
-        if (!m->refs[kind]) { /* a part has the first of the rank's, or all */
+        if (!m->refs[kind]) { /* a drawing has the first of the rank's, or all */
             const uint32_t n = m->counts[kind] = to->counts[kind];
             m->refs[kind] = reallocarray(NULL, n + (size_t)1, sizeof(uint32_t));
             if (!m->refs[kind])
@@ -468,22 +415,6 @@ static bool map_further(ot_mapping *m, const ot_mapping *to)
             m->refs[kind][i] = to->refs[kind][m->refs[kind][i]];
     }
     return true;
-}
-
-/* The locations that have events, with the mapping of their references to the archive's. */
-static ot_location *list_written(const ot_sink *s, uint32_t mapping, uint32_t *count)
-{
-    const ot_system *y = &s->system;
-    ot_location *all = reallocarray(NULL, y->location_count + (size_t)1, sizeof *all);
-    for (uint32_t i = 0; all && i < y->location_count; i++) {
-        if (y->locations[i].number == ROCL_NONE)
-            continue;
-        all[*count] = y->locations[i];
-        if (all[*count].mapping == ROCL_NONE)
-            all[*count].mapping = mapping;
-        (*count)++;
-    }
-    return all;
 }
 
 static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes, rocl_error *err)
@@ -504,11 +435,19 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
             to = (ot_mapping){0};
         }
     }
-    ot_summary u = {.mappings = s->mappings, .mapping_count = s->mapping_count};
-    ot_location *written =
-        st == ROCL_OK && good ? list_written(s, mapping, &u.location_count) : NULL;
-    u.locations = written;
-    if (st == ROCL_OK && !written)
+    /* The locations that have events, with the mapping of their references to the archive's. */
+    const ot_system *y = &s->system;
+    ot_location *written = reallocarray(NULL, y->location_count + (size_t)1, sizeof *written);
+    ot_summary u = {
+        .mappings = s->mappings, .mapping_count = s->mapping_count, .locations = written};
+    for (uint32_t i = 0; written && i < y->location_count; i++) {
+        if (y->locations[i].number == ROCL_NONE)
+            continue;
+        ot_location *l = &written[u.location_count++];
+        *l = y->locations[i];
+        l->mapping = l->mapping == ROCL_NONE ? mapping : l->mapping;
+    }
+    if (st == ROCL_OK && (!good || !written))
         st = rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = ot_archive_hand_in(s->archive, &u, numbers, rocl_joint_far(s->trace->joint), bytes,
@@ -521,17 +460,17 @@ static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes
 
 static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     rocl_buf facts = {0};
     rocl_team_reader answer;
     uint64_t bytes = 0;
     put_facts(&facts, s);
     rocl_status st =
-        facts.failed ? rocl_fail_memory(err) : rocl_joint_tell(parts, sums, &facts, &answer, err);
+        facts.failed ? rocl_fail_memory(err) : rocl_joint_tell(joint, sums, &facts, &answer, err);
     rocl_buf_free(&facts);
     if (st == ROCL_OK)
         st = hand_in(s, &answer, &bytes, err);
-    return st ? st : rocl_joint_placed(parts, bytes, err);
+    return st ? st : rocl_joint_placed(joint, bytes, err);
 }
 
 /* ---- the end, on rank 0 ---------------------------------------------------------------------- */
@@ -539,20 +478,30 @@ static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, ro
 static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
 {
     rocl_trace *t = own->trace;
-    const rocl_joint *parts = t->joint;
+    const rocl_joint *joint = t->joint;
     rocl_buf facts = {0};
     w->s = (ot_sink){.trace = t, .earliest = INT64_MAX, .latest = -1};
     w->s.defs.trace = t;
-    w->rank_count = rocl_joint_size(parts);
+    w->rank_count = rocl_joint_size(joint);
     w->ranks = calloc(w->rank_count, sizeof *w->ranks);
     rocl_status st = ot_system_open(&w->s.system, t, &w->s.defs, err);
     put_facts(&facts, own);
     if (!w->ranks || facts.failed)
         st = rocl_fail_memory(err);
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
-        st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(parts, r) : &facts, err);
-    if (st == ROCL_OK)
-        st = take_captures(w, err);
+        st = open_teller(&w->ranks[r], &w->s, r ? rocl_joint_facts(joint, r) : &facts, err);
+    while (st == ROCL_OK) { /* in the order of all captures */
+        unsigned least = 0;
+        for (unsigned r = 1; r < w->rank_count; r++)
+            least = w->ranks[r].capture < w->ranks[least].capture ? r : least;
+        if (w->ranks[least].capture == UINT64_MAX)
+            break;
+        st = take_capture(w, least, err);
+    }
+    for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
+        ot_mapping_close(&w->ranks[r].to);
+    if (st == ROCL_OK && w->s.defs.failed)
+        st = rocl_fail_memory(err);
     rocl_buf_free(&facts);
     return st;
 }
@@ -568,24 +517,33 @@ static void close_whole(whole *w)
         rocl_buf_free(&w->ranks[r].numbers);
     }
     free(w->ranks);
-    free(w->parts);
+    free(w->pieces);
 }
 
 /* All ranks hand in their files, this one too, whose archive becomes the common one. */
 static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
 {
-    rocl_joint *parts = own->trace->joint;
+    rocl_joint *joint = own->trace->joint;
     rocl_buf answer = {0};
     rocl_status st = ot_archive_make_folder(own->archive, err);
     for (unsigned r = w->rank_count; r-- > 0 && st == ROCL_OK;) {
-        if (r && !rocl_joint_facts(parts, r)->len)
+        if (r && !rocl_joint_facts(joint, r)->len)
             continue;
         answer.len = 0;
-        put_answer(&answer, &w->ranks[r]);
+        const teller *f = &w->ranks[r];
+        rocl_buf_varint(&answer, f->captures);
+        rocl_buf_put(&answer, f->numbers.data, f->numbers.len);
+        for (unsigned kind = 0; kind < OT_MAPPED; kind++) {
+            const uint32_t n = f->to.refs[kind] ? f->to.counts[kind] : 0;
+            rocl_buf_varint(&answer, n);
+            for (uint32_t i = 0; i < n; i++)
+                rocl_buf_varint(&answer, f->to.refs[kind][i]);
+        }
+        answer.failed |= f->numbers.failed;
         if (answer.failed)
             st = rocl_fail_memory(err);
         else if (r)
-            st = rocl_joint_place(parts, r, &answer, err);
+            st = rocl_joint_place(joint, r, &answer, err);
     }
     rocl_team_reader r = {answer.data, answer.data + answer.len, false};
     if (st == ROCL_OK)
@@ -594,43 +552,38 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
     return st;
 }
 
-static rocl_status write_side_part(ot_sink *s, const side_part *p, rocl_buf *name, rocl_buf *text,
-                                   rocl_error *err)
-{
-    FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
-    bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
-    rocl_status st = ROCL_OK;
-    for (uint64_t left = p->bytes; left && good && st == ROCL_OK;) {
-        side_marker side;
-        name->len = 0;
-        errno = EIO;
-        good = fread(&side, sizeof side, 1, f) == 1 && side.length <= left - sizeof side &&
-               rocl_buf_reserve(name, side.length + 1) &&
-               (!side.length || fread(name->data, side.length, 1, f) == 1);
-        if (!good)
-            break;
-        left -= sizeof side + side.length;
-        const ot_marker m = {
-            .location = side.location - p->from + p->to,
-            .time = side.time,
-            .duration = side.duration,
-            .name = rocl_strings_put(s->trace->strings, (const char *)name->data, side.length)};
-        st = m.name == ROCL_NONE ? rocl_fail_memory(err) : ot_write_marker(s, &m, text, err);
-    }
-    if (!good)
-        st = ot_archive_fail(s->archive, errno, err);
-    if (f)
-        fclose(f);
-    return st;
-}
-
-static rocl_status write_side_parts(const whole *w, ot_sink *s, rocl_error *err)
+static rocl_status write_side_pieces(const whole *w, ot_sink *s, rocl_error *err)
 {
     rocl_buf name = {0}, text = {0};
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < w->part_count && st == ROCL_OK; i++)
-        if (w->parts[i].bytes)
-            st = write_side_part(s, &w->parts[i], &name, &text, err);
+    for (size_t i = 0; i < w->piece_count && st == ROCL_OK; i++)
+        if (w->pieces[i].bytes) {
+            const side_piece *p = &w->pieces[i];
+            FILE *f = ot_archive_side_file(s->archive, p->rank, "rb");
+            bool good = f && fseeko(f, (off_t)p->at, SEEK_SET) == 0;
+            for (uint64_t left = p->bytes; left && good && st == ROCL_OK;) {
+                side_marker side;
+                name.len = 0;
+                errno = EIO;
+                good = fread(&side, sizeof side, 1, f) == 1 && side.length <= left - sizeof side &&
+                       rocl_buf_reserve(&name, side.length + 1) &&
+                       (!side.length || fread(name.data, side.length, 1, f) == 1);
+                if (!good)
+                    break;
+                left -= sizeof side + side.length;
+                const ot_marker m = {.location = side.location - p->from + p->to,
+                                     .time = side.time,
+                                     .duration = side.duration,
+                                     .name = rocl_strings_put(
+                                         s->trace->strings, (const char *)name.data, side.length)};
+                st = m.name == ROCL_NONE ? rocl_fail_memory(err)
+                                         : ot_write_marker(s, &m, &text, err);
+            }
+            if (!good)
+                st = ot_archive_fail(s->archive, errno, err);
+            if (f)
+                fclose(f);
+        }
     for (unsigned r = 0; r < w->rank_count && st == ROCL_OK; r++)
         ot_archive_remove_side_file(s->archive, r);
     rocl_buf_free(&name);
@@ -643,7 +596,7 @@ static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
 {
     ot_sink *s = &w->s;
     const uint32_t first = s->next_number;
-    rocl_status st = write_side_parts(w, s, err);
+    rocl_status st = write_side_pieces(w, s, err);
     if (st == ROCL_OK)
         st = ot_complete_locations(s, err);
     if (st == ROCL_OK)
@@ -668,10 +621,10 @@ static rocl_status write_rest(whole *w, uint64_t *bytes, rocl_error *err)
 
 static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_error *err)
 {
-    rocl_joint *parts = s->trace->joint;
+    rocl_joint *joint = s->trace->joint;
     whole w = {0};
     uint64_t own = 0;
-    rocl_status st = rocl_joint_gather(parts, sums, err);
+    rocl_status st = rocl_joint_gather(joint, sums, err);
     if (st == ROCL_OK)
         st = open_whole(&w, s, err);
     if (st == ROCL_OK)
@@ -683,14 +636,14 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_er
         s->defs.cut = w.s.defs.cut;
     }
     if (st == ROCL_OK)
-        st = rocl_joint_wait_placed(parts, &s->bytes, err);
+        st = rocl_joint_wait_placed(joint, &s->bytes, err);
     if (st == ROCL_OK) {
         ot_archive *a = s->archive;
         s->archive = NULL;
         st = ot_archive_commit(a, s->trace->outputs, err);
     }
     if (st == ROCL_OK)
-        rocl_joint_named(parts);
+        rocl_joint_named(joint);
     s->all_locations = w.s.system.location_count;
     close_whole(&w);
     return st;
@@ -701,7 +654,9 @@ rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
     uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
                          s->counts.moved};
     rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
-    rocl_status st = close_side(s, err);
+    FILE *side = s->side;
+    s->side = NULL;
+    rocl_status st = side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_joint_leads(s->trace->joint) ? complete_on_rank_0(s, &sums, err)
                                                : complete_on_other(s, &sums, err);

@@ -1,5 +1,5 @@
-/* Some of a capture's sequences, one after the other. Each part reads its own range of the sorter,
- * so several can be written at once. */
+/* Some of a capture's sequences, one after the other. Each drawing reads its own range of the
+ * sorter, so several can be written at once. */
 #include <stdio.h>
 
 #include "sink/pftrace/pf.h"
@@ -62,8 +62,7 @@ const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
                                         .slice_end = pf_write_end,
                                         .instant = pf_write_call,
                                         .flow = pf_write_flow,
-                                        .value = pf_write_value,
-                                        .bytes = pf_write_bytes};
+                                        .value = pf_write_value};
 
 const rocl_timeline_ops pf_legacy_ops = {.instant_flows = true,
                                          .begin = begin_sequence,
@@ -73,13 +72,12 @@ const rocl_timeline_ops pf_legacy_ops = {.instant_flows = true,
                                          .slice_end = pf_write_end,
                                          .instant = pf_write_call,
                                          .flow = pf_write_flow,
-                                         .value = pf_write_value,
-                                         .bytes = pf_write_bytes};
+                                         .value = pf_write_value};
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- drawings -------------------------------------------------------------------------------- */
 
-/* No part is much smaller. */
-#define LEAST_PART_BYTES (1u << 20)
+/* No drawing has much fewer records. */
+#define LEAST_BYTES (1u << 20)
 
 static uint64_t estimate_bytes(const rocl_sequence *s)
 {
@@ -94,7 +92,7 @@ static uint64_t estimate_bytes(const rocl_sequence *s)
     }
 }
 
-static void open_part(rocl_drawing *base, void *sink)
+static void open_drawing(rocl_drawing *base, void *sink)
 {
     pf_drawing *p = pf_drawing_of(base);
     p->sink = sink;
@@ -102,7 +100,7 @@ static void open_part(rocl_drawing *base, void *sink)
     p->seq.trace = p->sink->trace;
 }
 
-static void close_part(rocl_drawing *base, uint64_t lanes)
+static void close_drawing(rocl_drawing *base, uint64_t lanes)
 {
     (void)lanes;
     pf_seq_free(&pf_drawing_of(base)->seq);
@@ -132,10 +130,10 @@ static rocl_status flush_file(void *sink, bool all, rocl_error *err)
 
 static const rocl_drawing_ops drawing_ops = {.drawing_size = sizeof(pf_drawing),
                                              .weigh = estimate_bytes,
-                                             .least = LEAST_PART_BYTES,
+                                             .least = LEAST_BYTES,
                                              .full = PF_BLOCK,
-                                             .open = open_part,
-                                             .close = close_part,
+                                             .open = open_drawing,
+                                             .close = close_drawing,
                                              .begin_block = begin_block,
                                              .flush = flush_file};
 

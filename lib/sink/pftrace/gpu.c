@@ -167,23 +167,6 @@ static int64_t multiply_dims(const uint32_t dim[3])
     return v;
 }
 
-/* Under the names of the counters; the caller has reserved the bytes. */
-static uint8_t *put_counters(pf_drawing *p, uint8_t *at)
-{
-    const rocl_capture *c = p->sink->owners.capture;
-    for (uint32_t i = 0; i < p->drawing.counted_count; i++) {
-        const struct rocl_counted *v = &p->drawing.counted[i];
-        if (v->counter >= c->counter_count)
-            continue;
-        uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
-        at = rocl_pb_put_uint(arg, ARG_NAME_IID,
-                              pf_iid(&p->seq, PF_ARG_NAMES, c->counters[v->counter].name));
-        at = pf_put_number(at, ARG_INT, ARG_DOUBLE, v->value);
-        at = rocl_pb_close(arg, at);
-    }
-    return at;
-}
-
 /* A grid is measured in work-items by AMD, in workgroups by Perfetto; the last workgroup of a row
  * need not be full. What the source does not know is left out. */
 static uint8_t *put_kernel(pf_drawing *p, uint8_t *at, const rocl_track_event *e)
@@ -193,38 +176,28 @@ static uint8_t *put_kernel(pf_drawing *p, uint8_t *at, const rocl_track_event *e
     for (unsigned i = 0; i < 3 && size; i++)
         groups[i] = e->grid[i] / e->workgroup[i] + (e->grid[i] % e->workgroup[i] != 0);
     const int64_t count = multiply_dims(groups);
+    static const pf_word words[] = {W_WORKGROUP_SIZE, W_GRID_SIZE, W_THREAD_COUNT, W_LDS_BYTES,
+                                    W_SCRATCH_BYTES};
+    const int64_t values[] = {size, count, items, e->group_segment, e->private_segment};
     if (count)
         at = put_dim(at, LAUNCH_GRID, groups);
-    if (size) {
+    if (size)
         at = put_dim(at, LAUNCH_WORKGROUP, e->workgroup);
-        at = put_int(p, at, W_WORKGROUP_SIZE, size);
-    }
-    if (count)
-        at = put_int(p, at, W_GRID_SIZE, count);
-    if (items)
-        at = put_int(p, at, W_THREAD_COUNT, items);
-    if (e->group_segment)
-        at = put_int(p, at, W_LDS_BYTES, e->group_segment);
-    if (e->private_segment)
-        at = put_int(p, at, W_SCRATCH_BYTES, e->private_segment);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (values[i])
+            at = put_int(p, at, words[i], values[i]);
     if (p->sink->trace->opt.args)
         at = put_int(p, at, W_DISPATCH_ID, (int64_t)e->dispatch_id);
-    return put_counters(p, at);
-}
-
-static uint8_t *put_copy(pf_drawing *p, uint8_t *at, const rocl_track_event *e)
-{
-    static const pf_word ends[] = {W_SRC, W_DST};
-    const uint32_t indexes[] = {e->op ? e->other_agent : e->agent,
-                                e->op ? e->agent : e->other_agent};
-    at = put_int(p, at, W_BYTES, (int64_t)e->size);
-    if (e->duration > 0)
-        at = put_int(p, at, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
-    for (unsigned i = 0; i < 2; i++) {
-        const uint32_t label = pf_agent_label(&p->sink->owners, indexes[i]);
+    /* Under the names of the counters; the caller has reserved the bytes. */
+    const rocl_capture *c = p->sink->owners.capture;
+    for (uint32_t i = 0; i < p->drawing.counted_count; i++) {
+        const struct rocl_counted *v = &p->drawing.counted[i];
+        if (v->counter >= c->counter_count)
+            continue;
         uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
-        at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, ends[i]));
-        at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, label));
+        at = rocl_pb_put_uint(arg, ARG_NAME_IID,
+                              pf_iid(&p->seq, PF_ARG_NAMES, c->counters[v->counter].name));
+        at = pf_put_number(at, ARG_INT, ARG_DOUBLE, v->value);
         at = rocl_pb_close(arg, at);
     }
     return at;
@@ -244,28 +217,28 @@ static uint8_t *put_launch(pf_drawing *p, uint8_t *at, const rocl_track_event *e
     if (e->kind == ROCL_DISPATCH && e->stream != ROCL_NONE &&
         said_queue(e->queue) != track >> 32 << 32)
         at = put_int(p, at, W_QUEUE, e->queue != ROCL_NONE ? c->queues[e->queue].id : -1);
-    if (e->kind == ROCL_DISPATCH)
+    if (e->kind == ROCL_DISPATCH) {
         at = put_kernel(p, at, e);
-    else if (e->kind == ROCL_COPY)
-        at = put_copy(p, at, e);
-    else if (e->kind == ROCL_GRAPH)
-        at = put_int(p, at, W_KERNELS, (int64_t)e->size);
-    else if (e->kind != ROCL_HIP_EVENT && e->kind != ROCL_BARRIER)
+    } else if (e->kind == ROCL_COPY) {
+        static const pf_word ends[] = {W_SRC, W_DST};
+        const uint32_t indexes[] = {e->op ? e->other_agent : e->agent,
+                                    e->op ? e->agent : e->other_agent};
         at = put_int(p, at, W_BYTES, (int64_t)e->size);
-    return rocl_pb_close(begin, at);
-}
-
-/* Further arguments of a dispatch from its source, texts of any length. */
-static void write_extras(pf_drawing *p, rocl_buf *b)
-{
-    rocl_track_event e = p->drawing.event;
-    rocl_track_arg arg;
-    while (rocl_track_event_next_arg(&e, &arg)) {
-        const size_t at = rocl_pb_begin(b, STAGE_EXTRA);
-        pf_text(b, EXTRA_NAME, p->sink->trace, arg.name);
-        pf_string(b, EXTRA_VALUE, arg.value, arg.len);
-        rocl_pb_end(b, at);
+        if (e->duration > 0)
+            at = put_int(p, at, W_BYTES_PER_SECOND, (int64_t)rocl_rate(e->size, e->duration));
+        for (unsigned i = 0; i < 2; i++) {
+            const uint32_t label = pf_agent_label(&p->sink->owners, indexes[i]);
+            uint8_t *arg = rocl_pb_open(at, LAUNCH_ARGS);
+            at = rocl_pb_put_uint(arg, ARG_NAME_IID, arg_name(p, ends[i]));
+            at = rocl_pb_put_uint(at, ARG_STRING_IID, pf_iid(&p->seq, PF_STRINGS, label));
+            at = rocl_pb_close(arg, at);
+        }
+    } else if (e->kind == ROCL_GRAPH) {
+        at = put_int(p, at, W_KERNELS, (int64_t)e->size);
+    } else if (e->kind != ROCL_HIP_EVENT && e->kind != ROCL_BARRIER) {
+        at = put_int(p, at, W_BYTES, (int64_t)e->size);
     }
+    return rocl_pb_close(begin, at);
 }
 
 rocl_status pf_write_stage(rocl_drawing *base, uint64_t track, rocl_error *err)
@@ -304,8 +277,17 @@ rocl_status pf_write_stage(rocl_drawing *base, uint64_t track, rocl_error *err)
                           e->stack_id ? rocl_link_id(s->owners.capture, e->stack_id) : 0);
     at = rocl_pb_put_uint(at, STAGE_DURATION, (uint64_t)(e->end - e->time));
     b->len = (size_t)(at - b->data);
-    if (e->kind == ROCL_DISPATCH && e->arg_count)
-        write_extras(p, b);
+    if (e->kind == ROCL_DISPATCH && e->arg_count) {
+        /* Further arguments of a dispatch from its source, texts of any length. */
+        rocl_track_event args = *e;
+        rocl_track_arg arg;
+        while (rocl_track_event_next_arg(&args, &arg)) {
+            const size_t extra = rocl_pb_begin(b, STAGE_EXTRA);
+            pf_text(b, EXTRA_NAME, s->trace, arg.name);
+            pf_string(b, EXTRA_VALUE, arg.value, arg.len);
+            rocl_pb_end(b, extra);
+        }
+    }
     pf_event_end(q);
     return ROCL_OK;
 }

@@ -4,18 +4,6 @@
 
 #include "sink/pftrace/pf.h"
 
-/* The arrow to the GPU work that this call caused. */
-static uint8_t *put_link(const pf_drawing *p, uint8_t *at, uint64_t stack_id)
-{
-    uint64_t link = rocl_link_id(p->sink->owners.capture, stack_id);
-    if (p->sink->opt.legacy_tracks)
-        return rocl_pb_put_fixed64(at, EV_FLOW, link);
-    uint8_t *correlation = rocl_pb_open(at, EV_GPU_CORRELATION);
-    at = rocl_pb_put_uint(correlation, CORRELATION_SUBMISSION, link);
-    at = rocl_pb_close(correlation, at);
-    return rocl_pb_put_uint(at, EV_GPU_API, GPU_API_HIP);
-}
-
 /* AMD's converter writes its own words for the domains. */
 static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
 {
@@ -98,8 +86,18 @@ rocl_status pf_write_call(rocl_drawing *base, uint64_t track, rocl_error *err)
         return ROCL_OK;
     uint8_t *at = rocl_pb_put_uint(b->data + b->len, EV_TYPE,
                                    e->kind == ROCL_INSTANT ? TYPE_INSTANT : TYPE_BEGIN);
-    if (rocl_timeline_link(&p->drawing))
-        at = put_link(p, at, e->stack_id);
+    if (rocl_timeline_link(&p->drawing)) {
+        /* The arrow to the GPU work that this call caused. */
+        uint64_t link = rocl_link_id(p->sink->owners.capture, e->stack_id);
+        if (p->sink->opt.legacy_tracks) {
+            at = rocl_pb_put_fixed64(at, EV_FLOW, link);
+        } else {
+            uint8_t *correlation = rocl_pb_open(at, EV_GPU_CORRELATION);
+            at = rocl_pb_put_uint(correlation, CORRELATION_SUBMISSION, link);
+            at = rocl_pb_close(correlation, at);
+            at = rocl_pb_put_uint(at, EV_GPU_API, GPU_API_HIP);
+        }
+    }
     if (e->stack_id)
         at = pf_put_note(q, at, s->words[W_STACK_ID], e->stack_id);
     at = rocl_pb_put_uint(at, EV_NAME_IID, pf_iid(q, PF_NAMES, name));

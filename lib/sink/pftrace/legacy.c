@@ -74,13 +74,6 @@ static void note_size(pf_drawing *p, rocl_buf *b, pf_word name, const uint32_t d
         note_number(p, b, name, v);
 }
 
-static void note_text(pf_drawing *p, rocl_buf *b, pf_word name, uint32_t text)
-{
-    size_t n;
-    const char *bytes = rocl_strings_get(p->sink->trace->strings, text, &n);
-    pf_note_str(&p->seq, b, p->sink->words[name], bytes, n);
-}
-
 static void note_dims(pf_drawing *p, rocl_buf *b, pf_word name, const uint32_t d[3])
 {
     char text[64];
@@ -91,8 +84,12 @@ static void note_dims(pf_drawing *p, rocl_buf *b, pf_word name, const uint32_t d
 static void kernel_notes(pf_drawing *p, rocl_buf *b, const rocl_track_event *e)
 {
     const rocl_capture *c = p->sink->owners.capture;
-    if (e->agent != ROCL_NONE)
-        note_text(p, b, W_AGENT, pf_agent_label(&p->sink->owners, e->agent));
+    if (e->agent != ROCL_NONE) {
+        size_t n;
+        const char *bytes = rocl_strings_get(p->sink->trace->strings,
+                                             pf_agent_label(&p->sink->owners, e->agent), &n);
+        pf_note_str(&p->seq, b, p->sink->words[W_AGENT], bytes, n);
+    }
     note_number(p, b, W_QUEUE, id_or_zero(c->queues, e->queue));
     note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
     note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
@@ -119,19 +116,6 @@ static void kernel_notes(pf_drawing *p, rocl_buf *b, const rocl_track_event *e)
         pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
 }
 
-static void copy_notes(pf_drawing *p, rocl_buf *b, const rocl_track_event *e)
-{
-    const rocl_capture *c = p->sink->owners.capture;
-    uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
-    if (src != ROCL_NONE)
-        note_agent_number(p, b, W_SRC_AGENT, pf_agent_label(&p->sink->owners, src));
-    if (dst != ROCL_NONE)
-        note_agent_number(p, b, W_DST_AGENT, pf_agent_label(&p->sink->owners, dst));
-    pf_note_uint(&p->seq, b, p->sink->words[W_COPY_BYTES], e->size);
-    note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
-    note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
-}
-
 rocl_status pf_write_legacy(rocl_drawing *base, uint64_t track, rocl_error *err)
 {
     pf_drawing *p = pf_drawing_of(base);
@@ -152,10 +136,19 @@ rocl_status pf_write_legacy(rocl_drawing *base, uint64_t track, rocl_error *err)
     pf_note_times(p, b, e);
     if (e->thread < s->owners.capture->thread_count)
         note_number(p, b, W_TID, s->owners.capture->threads[e->thread].tid);
-    if (e->kind == ROCL_DISPATCH)
+    if (e->kind == ROCL_DISPATCH) {
         kernel_notes(p, b, e);
-    else if (e->kind == ROCL_COPY)
-        copy_notes(p, b, e);
+    } else if (e->kind == ROCL_COPY) {
+        const rocl_capture *c = s->owners.capture;
+        uint32_t src = e->op ? e->other_agent : e->agent, dst = e->op ? e->agent : e->other_agent;
+        if (src != ROCL_NONE)
+            note_agent_number(p, b, W_SRC_AGENT, pf_agent_label(&s->owners, src));
+        if (dst != ROCL_NONE)
+            note_agent_number(p, b, W_DST_AGENT, pf_agent_label(&s->owners, dst));
+        pf_note_uint(&p->seq, b, s->words[W_COPY_BYTES], e->size);
+        note_number(p, b, W_STREAM_ID, id_or_zero(c->streams, e->stream));
+        note_number(p, b, W_ROCPROFV3_STREAM_ID, id_or_zero(c->streams, e->stream));
+    }
     if (e->stack_id) {
         pf_note_uint(&p->seq, b, s->words[W_CORR_ID], e->stack_id);
         rocl_pb_fixed64(b, EV_FLOW, rocl_link_id(s->owners.capture, e->stack_id));

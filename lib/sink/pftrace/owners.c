@@ -64,21 +64,6 @@ static void describe_gpu(pf_owners *w, rocl_buf *b, const rocl_gpu *g)
     rocl_pb_end(b, at);
 }
 
-static void describe_system(const pf_owners *w, rocl_buf *b, const rocl_node *n)
-{
-    const uint32_t texts[][2] = {{UTSNAME_SYSTEM, n->system_name},
-                                 {UTSNAME_VERSION, n->version},
-                                 {UTSNAME_RELEASE, n->release},
-                                 {UTSNAME_HARDWARE, n->hardware}};
-    if (!n->system_name && !n->version && !n->release && !n->hardware)
-        return;
-    const size_t at = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i][1])
-            pf_text(b, texts[i][0], w->trace, texts[i][1]);
-    rocl_pb_end(b, at);
-}
-
 static void describe_machine(pf_owners *w, uint32_t machine)
 {
     const rocl_trace *t = w->trace;
@@ -89,7 +74,17 @@ static void describe_machine(pf_owners *w, uint32_t machine)
     if (node.hostname) {
         packet = begin_packet(b, pf_machine_id(w, machine));
         at = rocl_pb_begin(b, PKT_SYSTEM_INFO);
-        describe_system(w, b, &node);
+        const uint32_t texts[][2] = {{UTSNAME_SYSTEM, node.system_name},
+                                     {UTSNAME_VERSION, node.version},
+                                     {UTSNAME_RELEASE, node.release},
+                                     {UTSNAME_HARDWARE, node.hardware}};
+        if (node.system_name || node.version || node.release || node.hardware) {
+            const size_t names = rocl_pb_begin(b, SYSTEM_INFO_UTSNAME);
+            for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+                if (texts[i][1])
+                    pf_text(b, texts[i][0], w->trace, texts[i][1]);
+            rocl_pb_end(b, names);
+        }
         pf_text(b, SYSTEM_INFO_MACHINE_NAME, t, node.hostname);
         rocl_pb_end(b, at);
         rocl_pb_end(b, packet);
@@ -129,10 +124,13 @@ static void describe_command(pf_owners *w, uint32_t index, int64_t start)
     rocl_pb_end(b, packet);
 }
 
-/* "train", or "train (rank 3, node1)" if there are several, as labels are not visible at once. */
-static void name_process(const pf_owners *w, uint32_t index, char *name, size_t size)
+static void describe_process(pf_owners *w, uint32_t index)
 {
     const rocl_process *p = &w->capture->processes[index];
+    char name[600], label[64];
+    int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
+    /* "train", or "train (rank 3, node1)" if there are several, as labels are not visible at once.
+     */
     bool machines = w->trace->machine_count > 1, several = w->process_total > 1;
     char program[256], more[320];
     rocl_program_name(rocl_str(w->trace, p->command), program, sizeof program);
@@ -140,17 +138,9 @@ static void name_process(const pf_owners *w, uint32_t index, char *name, size_t 
                          w->processes[index].pid == p->pid ? 0 : p->pid,
                          machines ? rocl_process_host(w->capture, p) : "");
     if (more[0])
-        snprintf(name, size, "%s (%s)", program[0] ? program : "process", more);
+        snprintf(name, sizeof name, "%s (%s)", program[0] ? program : "process", more);
     else
-        snprintf(name, size, "%s", program);
-}
-
-static void describe_process(pf_owners *w, uint32_t index)
-{
-    const rocl_process *p = &w->capture->processes[index];
-    char name[600], label[64];
-    int64_t start = p->init > 0 ? p->init : p->start > 0 ? p->start : 0;
-    name_process(w, index, name, sizeof name);
+        snprintf(name, sizeof name, "%s", program);
     describe_command(w, index, start);
     rocl_buf *b = rocl_piped_buf(w->file);
     size_t packet = begin_packet_of(w, b, index);
@@ -285,23 +275,6 @@ static void number_captures(pf_owners *w)
     w->first_track = w->places[t->capture_count].first_host;
 }
 
-static rocl_status number_processes(pf_owners *w, rocl_error *err)
-{
-    const rocl_trace *t = w->trace;
-    rocl_map taken = {0};
-    rocl_status st = ROCL_OK;
-    w->pids = calloc(w->places[t->capture_count].first_process + 1, sizeof *w->pids);
-    for (size_t i = 0; w->pids && i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        int64_t *pids = w->pids + w->places[i].first_process;
-        for (uint32_t k = 0; st == ROCL_OK && rocl_trace_takes(t, c) && k < c->process_count; k++)
-            if (!(pids[k] = take_unused_pid(&taken, c->processes[k].machine, c->processes[k].pid)))
-                st = rocl_fail_memory(err);
-    }
-    rocl_map_free(&taken);
-    return w->pids ? st : rocl_fail_memory(err);
-}
-
 uint32_t pf_agent_label(const pf_owners *w, uint32_t agent)
 {
     const rocl_gpu *g = rocl_gpu_of(w->capture, agent);
@@ -334,7 +307,18 @@ rocl_status pf_owners_open(pf_owners *w, rocl_trace *t, rocl_piped *file, rocl_e
         return rocl_fail(err, ROCL_INPUT,
                          "more threads, GPUs and counters than Perfetto has "
                          "numbers for: choose ranks");
-    return number_processes(w, err);
+    rocl_map taken = {0};
+    rocl_status st = ROCL_OK;
+    w->pids = calloc(w->places[t->capture_count].first_process + 1, sizeof *w->pids);
+    for (size_t i = 0; w->pids && i < t->capture_count; i++) {
+        const rocl_capture *c = &t->captures[i]->pub;
+        int64_t *pids = w->pids + w->places[i].first_process;
+        for (uint32_t k = 0; st == ROCL_OK && rocl_trace_takes(t, c) && k < c->process_count; k++)
+            if (!(pids[k] = take_unused_pid(&taken, c->processes[k].machine, c->processes[k].pid)))
+                st = rocl_fail_memory(err);
+    }
+    rocl_map_free(&taken);
+    return w->pids ? st : rocl_fail_memory(err);
 }
 
 static void forget_capture(pf_owners *w)

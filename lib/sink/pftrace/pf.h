@@ -1,6 +1,6 @@
 /* The Perfetto sink, file by file:
  *
- *     pftrace.c    the sink: batches -> sorted records -> parts, once per capture; the file:
+ *     pftrace.c    the sink: batches -> sorted records -> drawings, once per capture; the file:
  *                  blocks of packets, compressed by the workers of a pipe
  *     drawing.c    what the timeline draws of a range, block by block in turn
  *     sequence.c   packet sequences: times as differences, interning, annotations
@@ -11,8 +11,9 @@
  *     values.c     bytes over time, counters of dispatches, samples
  *
  * Records are sorted by (sequence, time), so each packet sequence is written from begin to end with
- * times as differences; the reader sorts all sequences into one again. Several parts are written at
- * once, and what one writes depends on no other: the file is the same for any number of workers. */
+ * times as differences; the reader sorts all sequences into one again. Several drawings are written
+ * at once, and what one writes depends on no other: the file is the same for any number of workers.
+ */
 #ifndef ROCL_SINK_PFTRACE_PF_H
 #define ROCL_SINK_PFTRACE_PF_H
 
@@ -188,7 +189,7 @@ typedef struct pf_place {
     uint64_t first_process;  /* number of processes of the captures before it */
     uint64_t first_host;     /* uuid of the track of its first host sequence */
     uint64_t first_sequence; /* id */
-    uint64_t first_piece;    /* id, of a sequence that goes on in another part */
+    uint64_t first_piece;    /* id, of a sequence that goes on in another drawing */
 } pf_place;
 
 typedef struct pf_owners {
@@ -230,7 +231,7 @@ typedef struct pf_unit {
     unsigned unit;    /* enum value of CounterDescriptor.unit, or 0 */
     const char *name; /* may be NULL */
 } pf_unit;
-/* A further track, described at the part's current place; of a counter with a unit. */
+/* A further track, described at the drawing's current place; of a counter with a unit. */
 uint64_t pf_new_track(pf_drawing *p, uint64_t parent, const char *name, const pf_unit *unit);
 
 /* ---- the sink ---- */
@@ -307,7 +308,6 @@ typedef struct pf_sink {
     pf_owners owners;
     rocl_timeline_counts counts;
     uint32_t words[PF_WORDS]; /* texts */
-    /* of the capture at hand */
 } pf_sink;
 
 /* ROCL_USAGE: the options ask for what cannot be done. */
@@ -360,16 +360,15 @@ static inline pf_drawing *pf_drawing_of(rocl_drawing *p)
     return (pf_drawing *)p;
 }
 
-/* Writes the sequences of the capture at hand, in parts. How they are cut depends on their records,
- * and on nothing else. */
+/* Writes the sequences of the capture at hand, in drawings. How they are cut depends on their
+ * records, and on nothing else. */
 rocl_status pf_write_sequences(pf_sink *p, rocl_error *err);
 /* Puts the file's block in its pipe if it is full, or (`all`) in any case. Call it now and then. */
 rocl_status pf_flush(rocl_piped *file, bool all, rocl_error *err);
 
 extern const rocl_timeline_ops pf_typed_ops, pf_legacy_ops;
 
-/* ---- host.c, gpu.c, legacy.c, values.c: p->drawing.event, and the tracks of the sequence at hand
- */
+/* ---- host.c, gpu.c, legacy.c, values.c: p->drawing.event, and the tracks of its sequence ---- */
 
 rocl_status pf_write_call(rocl_drawing *p, uint64_t track, rocl_error *err); /* or a mark */
 void pf_write_end(rocl_drawing *p, uint64_t track, int64_t time);
@@ -395,6 +394,5 @@ rocl_status pf_write_legacy(rocl_drawing *p, uint64_t track, rocl_error *err);
 void pf_begin_counters(pf_drawing *p);
 uint64_t pf_define_values(pf_drawing *p, const rocl_track *t);
 void pf_write_value(rocl_drawing *p, uint64_t track, int64_t time, double v);
-void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v);
 
 #endif

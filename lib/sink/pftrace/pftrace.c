@@ -95,14 +95,6 @@ static rocl_status open_sink(pf_sink *p, rocl_error *err)
     return st ? st : pf_owners_open(&p->owners, t, &p->file, err);
 }
 
-static void close_sink(pf_sink *p)
-{
-    rocl_timeline_forget_capture(&p->timeline);
-    pf_owners_close(&p->owners);
-    rocl_piped_discard(&p->file);
-    rocl_encoder_close(&p->timeline.encoder);
-}
-
 rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_written *report,
                                rocl_error *err)
 {
@@ -133,7 +125,10 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     sums.own_count = sizeof counts / sizeof *counts;
     if (st == ROCL_OK)
         st = rocl_piped_commit_joint(&p.file, t, &sums, err);
-    close_sink(&p);
+    rocl_timeline_forget_capture(&p.timeline);
+    pf_owners_close(&p.owners);
+    rocl_piped_discard(&p.file);
+    rocl_encoder_close(&p.timeline.encoder);
     if (report)
         *report = (rocl_written){.bytes = sums.bytes,
                                  .slices = counts[0],

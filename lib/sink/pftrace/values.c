@@ -15,28 +15,6 @@ static void agent_words(const pf_sink *p, uint32_t agent, bool type, char *s, si
 
 /* ---- counters of a GPU ---- */
 
-static void declare_counter(const rocl_trace *t, rocl_buf *b, uint32_t id, const rocl_counter *c)
-{
-    const char *units = rocl_str(t, c->units), *text = rocl_str(t, c->description);
-    unsigned unit = rocl_perfetto_unit(units);
-    size_t at = rocl_pb_begin(b, COUNTER_SPECS);
-    rocl_pb_uint(b, CSPEC_ID, id);
-    pf_text(b, CSPEC_NAME, t, c->name);
-    size_t description = rocl_pb_begin(b, CSPEC_DESCRIPTION);
-    rocl_utf8_put(b, text, strlen(text));
-    if (*units && !unit) {
-        rocl_buf_str(b, *text ? " [" : "[");
-        rocl_utf8_put(b, units, strlen(units));
-        rocl_buf_byte(b, ']');
-    }
-    rocl_pb_end(b, description);
-    if (unit)
-        rocl_pb_uint(b, CSPEC_UNIT, unit);
-    rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
-    rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
-    rocl_pb_end(b, at);
-}
-
 /* For the agent of the current sequence. GPU counters are declared for their GPU; all others are
  * counter tracks. */
 void pf_begin_counters(pf_drawing *p)
@@ -52,8 +30,28 @@ void pf_begin_counters(pf_drawing *p)
     rocl_pb_uint(b, IID, 1);
     size_t body = rocl_pb_begin(b, INTERNED_COUNTER_BODY);
     for (uint32_t i = 0; i < c->counter_count; i++)
-        if (c->counters[i].agent == agent)
-            declare_counter(w->trace, b, i + 1, &c->counters[i]);
+        if (c->counters[i].agent == agent) {
+            const rocl_counter *k = &c->counters[i];
+            const char *units = rocl_str(w->trace, k->units),
+                       *text = rocl_str(w->trace, k->description);
+            unsigned unit = rocl_perfetto_unit(units);
+            size_t at = rocl_pb_begin(b, COUNTER_SPECS);
+            rocl_pb_uint(b, CSPEC_ID, i + 1);
+            pf_text(b, CSPEC_NAME, w->trace, k->name);
+            size_t description = rocl_pb_begin(b, CSPEC_DESCRIPTION);
+            rocl_utf8_put(b, text, strlen(text));
+            if (*units && !unit) {
+                rocl_buf_str(b, *text ? " [" : "[");
+                rocl_utf8_put(b, units, strlen(units));
+                rocl_buf_byte(b, ']');
+            }
+            rocl_pb_end(b, description);
+            if (unit)
+                rocl_pb_uint(b, CSPEC_UNIT, unit);
+            rocl_pb_uint(b, CSPEC_GROUP, GROUP_COMPUTE);
+            rocl_pb_uint(b, CSPEC_DIRECTION, DIRECTION_FORWARDS);
+            rocl_pb_end(b, at);
+        }
     rocl_pb_end(b, body);
     rocl_pb_int(b, INTERNED_COUNTER_GPU, p->gpu);
     rocl_pb_end(b, all);
@@ -86,27 +84,7 @@ void pf_write_value(rocl_drawing *base, uint64_t track, int64_t time, double v)
     pf_event_end(&p->seq);
 }
 
-void pf_write_bytes(rocl_drawing *p, uint64_t track, int64_t time, int64_t v)
-{
-    pf_write_value(p, track, time, (double)v);
-}
-
 /* ---- tracks ---- */
-
-/* "GPU 0 allocated", or AMD's "ALLOCATE BYTES on Agent [2] (GPU)" */
-static uint64_t define_bytes(pf_drawing *p, const rocl_track *t)
-{
-    bool legacy = p->sink->opt.legacy_tracks, rate = t->kind == ROCL_TRACK_BANDWIDTH && !legacy;
-    char words[96], name[192];
-    agent_words(p->sink, t->agent, true, words, sizeof words);
-    if (legacy)
-        snprintf(name, sizeof name, "%s %s",
-                 t->kind == ROCL_TRACK_BANDWIDTH ? PF_LEGACY_COPIED : PF_LEGACY_ALLOCATED, words);
-    else
-        snprintf(name, sizeof name, "%s %s", words, rate ? PF_BANDWIDTH : PF_ALLOCATED);
-    const pf_unit unit = {rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL};
-    return pf_new_track(p, p->sink->owners.processes[t->process].uuid, name, &unit);
-}
 
 uint64_t pf_define_values(pf_drawing *p, const rocl_track *t)
 {
@@ -114,8 +92,19 @@ uint64_t pf_define_values(pf_drawing *p, const rocl_track *t)
     const rocl_capture *c = s->owners.capture;
     const rocl_counter *k = t->id < c->counter_count ? &c->counters[t->id] : NULL;
     char words[96] = "", name[320], place[ROCL_PLACE_LABEL_MAX];
-    if (t->kind == ROCL_TRACK_ALLOCATED || t->kind == ROCL_TRACK_BANDWIDTH)
-        return define_bytes(p, t);
+    if (t->kind == ROCL_TRACK_ALLOCATED || t->kind == ROCL_TRACK_BANDWIDTH) {
+        /* "GPU 0 allocated", or AMD's "ALLOCATE BYTES on Agent [2] (GPU)" */
+        bool legacy = s->opt.legacy_tracks, rate = t->kind == ROCL_TRACK_BANDWIDTH && !legacy;
+        agent_words(s, t->agent, true, words, sizeof words);
+        if (legacy)
+            snprintf(name, sizeof name, "%s %s",
+                     t->kind == ROCL_TRACK_BANDWIDTH ? PF_LEGACY_COPIED : PF_LEGACY_ALLOCATED,
+                     words);
+        else
+            snprintf(name, sizeof name, "%s %s", words, rate ? PF_BANDWIDTH : PF_ALLOCATED);
+        const pf_unit unit = {rate ? 0 : UNIT_BYTES, rate ? "bytes/s" : NULL};
+        return pf_new_track(p, s->owners.processes[t->process].uuid, name, &unit);
+    }
     if (t->kind == ROCL_TRACK_COUNTER) {
         if (k && k->agent == t->agent && p->gpu != ROCL_NONE && !s->opt.legacy_tracks)
             return GPU_COUNTER | t->id;

@@ -68,7 +68,6 @@ typedef struct v1_csv {
     bool without_db;
     rocl_map queue_counts; /* of dispatches, by capture and queue */
     rocl_piped file;
-    int level; /* of gzip; 0: none */
     uint64_t left_out_of_traces;
     rocl_written report;
 } v1_csv;
@@ -260,31 +259,6 @@ static void put_title(rocl_buf *b, const v1_csv *s, const char *title)
     rocl_buf_str(b, s->without_db ? "" : "\"");
 }
 
-static void put_header(rocl_buf *b, const v1_csv *s)
-{
-    static const char *const launch[] = {"Index",       "KernelName", "gpu-id", "queue-id",
-                                         "queue-index", "pid",        "tid",    "grd",
-                                         "wgr",         "lds",        "scr"};
-    static const char *const registers[] = {"arch_vgpr", "accum_vgpr", "sgpr", "wave_size"};
-    static const char *const old_registers[] = {"vgpr", "sgpr", "fbar"};
-    static const char *const times[] = {"DispatchNs", "BeginNs", "EndNs", "CompleteNs"};
-    const bool old = s->all.any & ROCL_PACKET_REGISTERS;
-    for (size_t i = 0; i < sizeof launch / sizeof *launch; i++)
-        put_title(b, s, launch[i]);
-    for (size_t i = 0; i < (old ? 3 : 4); i++)
-        put_title(b, s, old ? old_registers[i] : registers[i]);
-    put_title(b, s, "sig");
-    if (has_objects(s))
-        put_title(b, s, "obj");
-    for (size_t i = 0; i < s->column_count; i++)
-        put_title(b, s, rocl_str(s->trace, s->columns[i]));
-    for (size_t i = 0; i < 4 && (s->all.times || !s->without_db); i++)
-        put_title(b, s, times[i]);
-    if (!s->without_db || (s->opt->duration && s->all.times))
-        put_title(b, s, "DurationNs");
-    rocl_buf_byte(b, '\n');
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_number(rocl_buf *b, int64_t v)
@@ -301,25 +275,6 @@ static void put_handle(rocl_buf *b, const v1_csv *s, uint64_t v)
     rocl_buf_str(b, quoted ? ",\"0x" : ",0x");
     rocl_buf_hex(b, v, 1);
     rocl_buf_str(b, quoted ? "\"" : "");
-}
-
-/* SQLite makes integers of what is one; Python prints the others. */
-static void put_value(rocl_buf *b, bool without_db, bool fractions, double v)
-{
-    const bool whole = fabs(v) < 9e18 && v == (double)(int64_t)v;
-    char text[400];
-    if (without_db && fractions && isfinite(v)) {
-        const int n = snprintf(text, sizeof text, ",%.10f", v);
-        text[n - 11] = '.'; /* whatever the locale has */
-        rocl_buf_put(b, text, (size_t)n);
-    } else if (whole) {
-        put_number(b, (int64_t)v);
-    } else if (isfinite(v)) {
-        rocl_buf_byte(b, ',');
-        rocl_repr_put(b, v);
-    } else {
-        rocl_buf_str(b, isnan(v) ? ",nan" : v < 0 ? ",-inf" : ",inf");
-    }
 }
 
 /* A row; values by column, of which `has` says which there are. */
@@ -350,11 +305,25 @@ static void put_row(rocl_buf *b, const v1_csv *s, const v1_row *r, uint64_t inde
     if (has_objects(s))
         put_handle(b, s, p->object);
     for (size_t i = 0; i < s->column_count; i++)
-        if (has[i])
-            put_value(b, s->without_db,
-                      rocl_map_get(&s->all.counters, s->columns[i], 0) & COUNTER_FRACTIONS,
-                      values[i]);
-        else
+        if (has[i]) {
+            /* SQLite makes integers of what is one; Python prints the others. */
+            const bool whole = fabs(values[i]) < 9e18 && values[i] == (double)(int64_t)values[i];
+            char text[400];
+            if (s->without_db &&
+                (rocl_map_get(&s->all.counters, s->columns[i], 0) & COUNTER_FRACTIONS) &&
+                isfinite(values[i])) {
+                const int len = snprintf(text, sizeof text, ",%.10f", values[i]);
+                text[len - 11] = '.'; /* whatever the locale has */
+                rocl_buf_put(b, text, (size_t)len);
+            } else if (whole) {
+                put_number(b, (int64_t)values[i]);
+            } else if (isfinite(values[i])) {
+                rocl_buf_byte(b, ',');
+                rocl_repr_put(b, values[i]);
+            } else {
+                rocl_buf_str(b, isnan(values[i]) ? ",nan" : values[i] < 0 ? ",-inf" : ",inf");
+            }
+        } else
             rocl_buf_str(b, ",None");
     const bool known = p->known & ROCL_PACKET_TIMES;
     const int64_t times[] = {
@@ -442,24 +411,6 @@ static rocl_status take_record(v1_csv *s, pending_row *p, const rocl_sort_record
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static rocl_status make_block(void *ctx, unsigned worker, rocl_block *block, rocl_error *err)
-{
-    const v1_csv *s = ctx;
-    (void)worker;
-    if (s->level)
-        return rocl_gzip_member(&block->out, block->in.data, block->in.len, s->level, err);
-    rocl_buf_put(&block->out, block->in.data, block->in.len);
-    return ROCL_OK;
-}
-
-static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
-{
-    const v1_csv *s = ctx;
-    return rocl_out_write(s->file.out, block->out.data, block->out.len, err);
-}
-
-static const rocl_pipe_ops pipe_ops = {make_block, write_block};
-
 /* Opens PREFIX.csv, or what the caller names. */
 static rocl_status open_file(v1_csv *s, rocl_error *err)
 {
@@ -473,11 +424,9 @@ static rocl_status open_file(v1_csv *s, rocl_error *err)
         path = NULL;
         st = rocl_fail_memory(err);
     }
-    if (o->gzip)
-        s->level = rocl_level_or(o->level, ROCL_GZIP_LEVEL);
     if (st == ROCL_OK)
-        st =
-            rocl_piped_open(&s->file, path ? path : o->path, s->trace->opt.jobs, &pipe_ops, s, err);
+        st = rocl_piped_open_text(&s->file, path ? path : o->path, o->gzip, o->level,
+                                  s->trace->opt.jobs, err);
     free(path);
     return st;
 }
@@ -491,8 +440,30 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     p.values = calloc(s->column_count + 1, sizeof *p.values);
     p.has = calloc(s->column_count + 1, sizeof *p.has);
     rocl_status st = p.values && p.has ? open_file(s, err) : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        put_header(rocl_piped_buf(&s->file), s);
+    if (st == ROCL_OK) {
+        rocl_buf *b = rocl_piped_buf(&s->file);
+        static const char *const launch[] = {"Index",       "KernelName", "gpu-id", "queue-id",
+                                             "queue-index", "pid",        "tid",    "grd",
+                                             "wgr",         "lds",        "scr"};
+        static const char *const registers[] = {"arch_vgpr", "accum_vgpr", "sgpr", "wave_size"};
+        static const char *const old_registers[] = {"vgpr", "sgpr", "fbar"};
+        static const char *const times[] = {"DispatchNs", "BeginNs", "EndNs", "CompleteNs"};
+        const bool old = s->all.any & ROCL_PACKET_REGISTERS;
+        for (size_t i = 0; i < sizeof launch / sizeof *launch; i++)
+            put_title(b, s, launch[i]);
+        for (size_t i = 0; i < (old ? 3 : 4); i++)
+            put_title(b, s, old ? old_registers[i] : registers[i]);
+        put_title(b, s, "sig");
+        if (has_objects(s))
+            put_title(b, s, "obj");
+        for (size_t i = 0; i < s->column_count; i++)
+            put_title(b, s, rocl_str(s->trace, s->columns[i]));
+        for (size_t i = 0; i < 4 && (s->all.times || !s->without_db); i++)
+            put_title(b, s, times[i]);
+        if (!s->without_db || (s->opt->duration && s->all.times))
+            put_title(b, s, "DurationNs");
+        rocl_buf_byte(b, '\n');
+    }
     if (st == ROCL_OK)
         st = rocl_sorter_start(s->rows, err);
     while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more)
@@ -505,21 +476,6 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
         st = rocl_piped_finish(&s->file, err);
     s->report.files = 1;
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
-}
-
-static void close_sink(v1_csv *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
-        rocl_map_free(&s->workers[i].counters);
-    free(s->workers);
-    free(s->wave_sizes);
-    free(s->profiled);
-    free(s->columns);
-    rocl_map_free(&s->all.counters);
-    rocl_map_free(&s->column_of);
-    rocl_map_free(&s->queue_counts);
-    rocl_sorter_free(s->rows);
-    rocl_piped_discard(&s->file);
 }
 
 rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, rocl_written *report,
@@ -560,6 +516,16 @@ rocl_status rocl_write_rocprof_csv(rocl_trace *t, const rocl_csv_options *o, roc
             t->machine_count);
     if (report)
         *report = s.report;
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++)
+        rocl_map_free(&s.workers[i].counters);
+    free(s.workers);
+    free(s.wave_sizes);
+    free(s.profiled);
+    free(s.columns);
+    rocl_map_free(&s.all.counters);
+    rocl_map_free(&s.column_of);
+    rocl_map_free(&s.queue_counts);
+    rocl_sorter_free(s.rows);
+    rocl_piped_discard(&s.file);
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -5,7 +5,7 @@
  *     word 0   63..32 table   31..0 capture
  *     word 1   end: rows of v1 are written when they end; of KERN the id of the dispatch
  *     word 2   id
- *     word 3   kind; of KERN which part of the row, behind its begin: counters, then its end */
+ *     word 3   kind; of KERN which piece of the row, after its begin: counters, then its end */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ typedef enum v1_table {
 enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_OTHER, SECTION_GPU };
 enum { GPUS_LABELLED = 256, BARRIERS = 512 };
 
-/* Parts of a row of KERN. */
+/* Pieces of a row of KERN. */
 #define KERN_COUNTERS ((uint64_t)1)
 #define KERN_END      UINT64_MAX
 
@@ -153,12 +153,6 @@ static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, c
     rocl_buf_str(b, "\",\n  \"args\":{\n");
 }
 
-static void put_times(rocl_buf *b, int64_t start, int64_t end)
-{
-    put_number_field(b, "BeginNs", start);
-    put_number_field(b, "EndNs", end);
-}
-
 static void end_event(rocl_buf *b)
 {
     rocl_buf_str(b, "\n  }\n}\n");
@@ -187,12 +181,6 @@ static int64_t section_of_gpu(const v1_sink *s, const rocl_capture *c, uint32_t 
     const rocl_gpu *g = s->apart.machines ? rocl_gpu_of(c, agent) : NULL;
     const int64_t device = g ? g - s->trace->gpus : v1_device_of(c, agent);
     return device > 0 ? device : 0;
-}
-
-static void note_gpu(v1_worker *w, int64_t device)
-{
-    if (device >= 0 && device < GPUS_LABELLED)
-        w->gpus[device] = true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -225,20 +213,6 @@ static rocl_status add_end(v1_sink *s, unsigned worker, const rocl_capture *c, b
         sizeof end, err);
 }
 
-/* The position of an unnamed argument, from its placeholder "arg2"; SIZE_MAX: it has a name. */
-static size_t place_of_arg(const char *name)
-{
-    char *end;
-    const unsigned long place =
-        strncmp(name, "arg", 3) || !name[3] ? 0 : strtoul(name + 3, &end, 10);
-    return !strncmp(name, "arg", 3) && name[3] && !*end ? place : SIZE_MAX;
-}
-
-static bool is_result(const char *name)
-{
-    return !strcmp(name, "ret") || !strcmp(name, "return");
-}
-
 /* "( kernel(KERNEL) a(v) b({x(1) y(2}))": in structs "=" is "(" and "," is ")". */
 static void put_hip_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
 {
@@ -260,6 +234,15 @@ static void put_hip_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
     rocl_buf_str(b, count ? ")" : " ))");
 }
 
+/* The position of an unnamed argument, from its placeholder "arg2"; SIZE_MAX: it has a name. */
+static size_t place_of_arg(const char *name)
+{
+    char *end;
+    const unsigned long place =
+        strncmp(name, "arg", 3) || !name[3] ? 0 : strtoul(name + 3, &end, 10);
+    return !strncmp(name, "arg", 3) && name[3] && !*end ? place : SIZE_MAX;
+}
+
 /* "(v, , v) = returned": arguments have no names, or their place as one. */
 static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count)
 {
@@ -269,7 +252,7 @@ static void put_hsa_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args,
     rocl_buf_byte(b, '(');
     for (uint32_t i = 0; i < count; i++) {
         const char *name = rocl_text(t, args[i].name, NULL);
-        if (is_result(name)) {
+        if (!strcmp(name, "ret") || !strcmp(name, "return")) {
             result = &args[i];
             continue;
         }
@@ -321,7 +304,8 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     }
     const int64_t row = row_of(s, c, e->process, tid);
     begin_event(b, s->trace, e, "", section, started ? 0 : row, end);
-    put_times(b, e->start, end);
+    put_number_field(b, "BeginNs", e->start);
+    put_number_field(b, "EndNs", end);
     put_who(b, s, c, e);
     put_text_field(b, "Name", s->trace, e->name == ROCL_NONE ? 0 : e->name);
     if (call) {
@@ -360,10 +344,11 @@ static rocl_status add_op(v1_sink *s, unsigned worker, const rocl_batch *batch, 
                            : copy && device < 0     ? v1_tid_of(c, e->thread)
                                                     : 0;
     const int64_t row = row_of(s, c, e->process, number);
-    if (!copy)
-        note_gpu(w, gpu);
+    if (!copy && gpu < GPUS_LABELLED)
+        w->gpus[gpu] = true;
     begin_event(b, s->trace, e, "", section, row, e->end);
-    put_times(b, e->start, e->end);
+    put_number_field(b, "BeginNs", e->start);
+    put_number_field(b, "EndNs", e->end);
     if (device >= 0)
         put_number_field(b, "dev-id", device);
     if (queue < c->queue_count)
@@ -408,12 +393,6 @@ static rocl_status add_copy(v1_sink *s, unsigned worker, const rocl_batch *batch
                   r->stream, err);
 }
 
-/* Rows of KERN say how a kernel was launched and its counters, rows of OPS its stream. */
-static bool has_kern_row(const rocl_capture *c, const rocl_dispatch *d)
-{
-    return c->counter_count || (d->stream >= c->stream_count && d->workgroup[0]);
-}
-
 static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
                                 rocl_error *err)
 {
@@ -425,7 +404,7 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
     const char *suffix = v1_kernel_suffix(s->trace, k, e->name);
     v1_worker *w = &s->workers[worker];
     rocl_buf *b = &w->text;
-    if (!has_kern_row(c, d))
+    if (!c->counter_count && (d->stream < c->stream_count || !d->workgroup[0]))
         return add_op(s, worker, batch, e, d->agent, d->queue, d->stream, err);
     const int64_t device = v1_device_of(c, d->agent), gpu = section_of_gpu(s, c, d->agent);
     const v1_spot spot = {SECTION_GPU + gpu, row_of(s, c, e->process, v1_tid_of(c, e->thread)),
@@ -440,7 +419,8 @@ static rocl_status add_dispatch(v1_sink *s, unsigned worker, const rocl_batch *b
                   {"arch_vgpr", k ? k->arch_vgpr : 0},
                   {"accum_vgpr", k ? k->accum_vgpr : 0},
                   {"sgpr", k ? k->sgpr : 0}};
-    note_gpu(w, gpu);
+    if (gpu < GPUS_LABELLED)
+        w->gpus[gpu] = true;
     begin_event(b, s->trace, e, suffix, spot.pid, spot.tid, e->end);
     begin_field(b, "KernelName");
     put_text(b, s->trace, e->name == ROCL_NONE ? 0 : e->name);
@@ -535,7 +515,7 @@ static rocl_status end_task(void *self, unsigned worker, rocl_error *err)
 
 /* ---- arrows ---------------------------------------------------------------------------------- */
 
-/* Of the calls with the stack id of the work, the first launched it, unless it began later. */
+/* The first call with the stack id of the work launched it, unless it began later. */
 static rocl_status add_flows(v1_sink *s, rocl_error *err)
 {
     v1_end call = {0};
@@ -562,25 +542,6 @@ static rocl_status add_flows(v1_sink *s, rocl_error *err)
         }
     }
     return st;
-}
-
-static void put_flow(rocl_buf *b, const uint8_t *data, uint64_t id)
-{
-    v1_flow f;
-    memcpy(&f, data, sizeof f);
-    for (unsigned end = 0; end < 2; end++) {
-        const v1_spot *at = end ? &f.to : &f.from;
-        rocl_buf_str(b, ",{\"ts\":");
-        rocl_buf_i64(b, (int64_t)at->time);
-        rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
-        rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
-        rocl_buf_i64(b, (int64_t)id);
-        rocl_buf_str(b, ",\"pid\":");
-        rocl_buf_i64(b, at->pid);
-        rocl_buf_str(b, ",\"tid\":");
-        rocl_buf_i64(b, at->tid);
-        rocl_buf_str(b, ",\"name\":\"dep\"}\n");
-    }
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -636,7 +597,7 @@ static void put_labels(v1_sink *s, rocl_buf *b)
     s->report.left_out = all.left_out;
 }
 
-/* Puts the rows in the order of the file. Parts of a row of KERN whose begin did not pass the
+/* Puts the rows in the order of the file. Pieces of a row of KERN whose begin did not pass the
  * filters are left out with it. */
 static rocl_status put_rows(v1_sink *s, rocl_error *err)
 {
@@ -648,7 +609,22 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
         rocl_buf *b = rocl_piped_buf(&s->file);
         const uint64_t table = rec.key[0] >> 32;
         if (table == TABLE_FLOWS) {
-            put_flow(b, rec.data, flows++);
+            v1_flow f;
+            memcpy(&f, rec.data, sizeof f);
+            for (unsigned end = 0; end < 2; end++) {
+                const v1_spot *at = end ? &f.to : &f.from;
+                rocl_buf_str(b, ",{\"ts\":");
+                rocl_buf_i64(b, (int64_t)at->time);
+                rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
+                rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
+                rocl_buf_i64(b, (int64_t)flows);
+                rocl_buf_str(b, ",\"pid\":");
+                rocl_buf_i64(b, at->pid);
+                rocl_buf_str(b, ",\"tid\":");
+                rocl_buf_i64(b, at->tid);
+                rocl_buf_str(b, ",\"name\":\"dep\"}\n");
+            }
+            flows++;
         } else {
             if (table == TABLE_KERN && !rec.key[3])
                 memcpy(kern, rec.key, sizeof kern);
@@ -663,28 +639,6 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
         st = rocl_piped_end_row(&s->file, s->trace, err);
     }
     return st;
-}
-
-/* ,"gpus":[...] of a process: those of which more is known than their number. */
-static void put_gpus(rocl_buf *b, const rocl_capture *c, uint32_t process)
-{
-    const char *before = ",\"gpus\":[";
-    for (uint32_t i = 0; i < c->agent_count; i++) {
-        const rocl_agent *a = &c->agents[i];
-        const bool own = a->process < c->process_count ? a->process == process
-                                                       : a->machine == rocl_machine_of(c, process);
-        const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, i);
-        if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
-            continue;
-        rocl_buf_printf(b, "%s{\"id\":%" PRId64, before, v1_device_of(c, i));
-        if (counted)
-            rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
-        put_named_text(b, "uuid", c->trace, a->uuid);
-        put_named_text(b, "pci", c->trace, a->pci);
-        rocl_buf_byte(b, '}');
-        before = ",";
-    }
-    rocl_buf_str(b, *before == ',' && !before[1] ? "]" : "");
 }
 
 /* Who is who: rocprof has no place for it, and reads no members that it does not know. */
@@ -707,7 +661,25 @@ static void put_processes(v1_sink *s, rocl_buf *b)
                 put_named_text(b, "hostname", t, m->hostname);
                 put_named_text(b, "machine_id", t, m->machine_id);
             }
-            put_gpus(b, c, k);
+            /* ,"gpus":[...] of a process: those of which more is known than their number. */
+            const char *before_gpu = ",\"gpus\":[";
+            for (uint32_t n = 0; n < c->agent_count; n++) {
+                const rocl_agent *a = &c->agents[n];
+                const bool own = a->process < c->process_count
+                                     ? a->process == k
+                                     : a->machine == rocl_machine_of(c, k);
+                const bool counted = a->type_index >= 0 && a->type_index != v1_device_of(c, n);
+                if (!own || a->type != ROCL_AGENT_GPU || (!a->uuid && !a->pci && !counted))
+                    continue;
+                rocl_buf_printf(b, "%s{\"id\":%" PRId64, before_gpu, v1_device_of(c, n));
+                if (counted)
+                    rocl_buf_printf(b, ",\"index\":%" PRId64, a->type_index);
+                put_named_text(b, "uuid", c->trace, a->uuid);
+                put_named_text(b, "pci", c->trace, a->pci);
+                rocl_buf_byte(b, '}');
+                before_gpu = ",";
+            }
+            rocl_buf_str(b, before_gpu[1] ? "" : "]");
             rocl_buf_byte(b, '}');
             before = ",\n";
         }
@@ -756,28 +728,6 @@ static bool number_processes(v1_sink *s)
     return ok;
 }
 
-static rocl_status open_sink(v1_sink *s, rocl_error *err)
-{
-    const unsigned jobs = s->trace->opt.jobs;
-    s->rows = rocl_sorter_new(s->trace->space, 4);
-    s->ends = rocl_sorter_new(s->trace->space, 4);
-    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
-    if (!s->rows || !s->ends || !s->workers || !number_processes(s))
-        return rocl_fail_memory(err);
-    return rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs, err);
-}
-
-static void close_sink(v1_sink *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++)
-        rocl_buf_free(&s->workers[i].text);
-    free(s->workers);
-    free(s->apart.first);
-    rocl_sorter_free(s->rows);
-    rocl_sorter_free(s->ends);
-    rocl_piped_discard(&s->file);
-}
-
 rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, rocl_written *report,
                                     rocl_error *err)
 {
@@ -789,12 +739,24 @@ rocl_status rocl_write_rocprof_json(rocl_trace *t, const rocl_json_options *o, r
                             .fields = ROCL_ALL_FIELDS,
                             .events = add_events,
                             .end_task = end_task};
-    rocl_status st = open_sink(&s, err);
+    s.rows = rocl_sorter_new(t->space, 4);
+    s.ends = rocl_sorter_new(t->space, 4);
+    s.workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.workers);
+    const bool good = s.rows && s.ends && s.workers && number_processes(&s);
+    rocl_status st =
+        good ? rocl_piped_open_text(&s.file, o->path, o->gzip, o->level, t->opt.jobs, err)
+             : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&s, err);
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++)
+        rocl_buf_free(&s.workers[i].text);
+    free(s.workers);
+    free(s.apart.first);
+    rocl_sorter_free(s.rows);
+    rocl_sorter_free(s.ends);
+    rocl_piped_discard(&s.file);
     if (st == ROCL_OK && s.report.left_out)
         rocl_notice(t,
                     "%" PRIu64 " event%s left out: results.json of rocprof has no place for "

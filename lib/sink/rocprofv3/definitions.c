@@ -1,6 +1,6 @@
-/* The part before the records of a process in rocprofv3's JSON: metadata, agents, counters, names,
- * code objects and symbols. Unknown values are those that the profiler writes if it does not know
- * them. */
+/* What stands before the records of a process in rocprofv3's JSON: metadata, agents, counters,
+ * names, code objects and symbols. Unknown values are those that the profiler writes if it does not
+ * know them. */
 #include "sink/rocprofv3/rocprofv3.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* The operations of kinds other than APIs have fixed numbers, from 0; those of an API are the ones
  * that the trace uses. */
-enum { OPERATIONS_MAX = 6 };
+enum { OPERATIONS_MAX = 6, MEMBERS_MAX = 64 };
 
 static const struct {
     const char *name;
@@ -327,28 +327,35 @@ static bool take_value(rocl_json *r, const rocl_json_token *v, char begins_with,
     return !r->wrong;
 }
 
-/* The values of some members of an object, each with a default text; NULL ends the list. */
-static void read_members(const char *json, size_t len, const rocl_view *keys,
-                         const char *const *neutral, rocl_view *to, unsigned count)
+typedef struct member {
+    rocl_view key;
+    const char *neutral; /* the value where the input has none */
+} member;
+
+/* The values of some members of an object. */
+static void read_members(const char *json, size_t len, const member *members, rocl_view *to,
+                         unsigned count)
 {
+    rocl_view keys[MEMBERS_MAX];
     rocl_json r;
     rocl_json_token v;
-    for (unsigned i = 0; i < count; i++)
-        to[i] = (rocl_view){neutral[i], strlen(neutral[i])};
+    for (unsigned i = 0; i < count; i++) {
+        keys[i] = members[i].key;
+        to[i] = (rocl_view){members[i].neutral, strlen(members[i].neutral)};
+    }
     rocl_json_open(&r, json, len, 0, 0);
     if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
         for (int k; (k = rocl_json_member(&r, keys, count, &v)) >= 0;) {
             rocl_view value;
-            if (take_value(&r, &v, *neutral[k], &value))
+            if (take_value(&r, &v, *members[k].neutral, &value))
                 to[k] = value;
         }
 }
 
-static void put_value(rocl_buf *b, const char *before, rocl_view key, rocl_view value)
+static void put_value(rocl_buf *b, const member *m, rocl_view value)
 {
-    rocl_buf_str(b, before);
-    rocl_buf_byte(b, '"');
-    rocl_buf_put(b, key.p, key.n);
+    rocl_buf_str(b, ",\"");
+    rocl_buf_put(b, m->key.p, m->key.n);
     rocl_buf_str(b, "\":");
     rocl_utf8_put(b, value.p, value.n);
 }
@@ -395,11 +402,11 @@ static void put_value(rocl_buf *b, const char *before, rocl_view key, rocl_view 
     X("runtime_visibility", "{\"hsa\":1,\"hip\":1,\"rccl\":1,\"rocdecode\":1}") X("uuid", UUID) \
     X("mem_banks", "[]") X("caches", "[]") X("io_links", "[]")
 #define ONE(...) +1
-#define KEY(key, neutral) ROCL_JSON_KEY(key),
-#define NEUTRAL(key, neutral) neutral,
+#define MEMBER(key, neutral) {ROCL_JSON_KEY(key), neutral},
 /* clang-format on */
 
 enum { BEFORE_NAMES = 0 AGENT_MEMBERS(ONE), AGENT_KEYS = BEFORE_NAMES AGENT_MEMBERS_AFTER(ONE) };
+_Static_assert((int)AGENT_KEYS <= (int)MEMBERS_MAX, "agents have the most members");
 
 static void put_index(rocl_buf *b, const char *before, int64_t index)
 {
@@ -408,22 +415,21 @@ static void put_index(rocl_buf *b, const char *before, int64_t index)
 
 static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl_error *err)
 {
-    static const rocl_view keys[] = {AGENT_MEMBERS(KEY) AGENT_MEMBERS_AFTER(KEY)};
-    static const char *const neutral[] = {AGENT_MEMBERS(NEUTRAL) AGENT_MEMBERS_AFTER(NEUTRAL)};
+    static const member members[] = {AGENT_MEMBERS(MEMBER) AGENT_MEMBERS_AFTER(MEMBER)};
     const rocl_agent *a = &e->capture->agents[at];
     rocl_view values[AGENT_KEYS];
     char *json = NULL;
     rocl_status st = rocl_agent_json(e->trace, e->capture, at, &json, err);
     if (st != ROCL_OK)
         return st;
-    read_members(json, strlen(json), keys, neutral, values, AGENT_KEYS);
+    read_members(json, strlen(json), members, values, AGENT_KEYS);
     v3_put_number(b, "{\"size\":312,\"id\":{\"handle\":", e->ids->agents[at]);
     v3_put_number(b, "},\"type\":",
                   a->type == ROCL_AGENT_GPU   ? 2
                   : a->type == ROCL_AGENT_CPU ? 1
                                               : 0);
     for (unsigned i = 0; i < BEFORE_NAMES; i++)
-        put_value(b, ",", keys[i], values[i]);
+        put_value(b, &members[i], values[i]);
     v3_put_text(b, ",\"name\":", e->trace, a->name);
     v3_put_text(b, ",\"vendor_name\":", e->trace, a->vendor);
     v3_put_text(b, ",\"product_name\":", e->trace, a->product);
@@ -432,7 +438,7 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
     put_index(b, ",\"logical_node_id\":", a->logical_index);
     put_index(b, ",\"logical_node_type_id\":", a->type_index);
     for (unsigned i = BEFORE_NAMES; i < AGENT_KEYS; i++)
-        put_value(b, ",", keys[i], values[i]);
+        put_value(b, &members[i], values[i]);
     /* Its number among the GPUs. */
     v3_put_int(b, ",\"gpu_index\":", a->type == ROCL_AGENT_GPU ? a->type_index : -1);
     rocl_buf_byte(b, '}');
@@ -441,22 +447,6 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
 }
 
 /* ---- metadata, counters ---------------------------------------------------------------------- */
-
-/* AMD's format has no place for the rank, and none for a machine without a name. */
-static void put_own_metadata(rocl_buf *b, const v3_element *e, const rocl_process *p)
-{
-    const rocl_trace *t = e->trace;
-    const rocl_machine *m = rocl_machine_at(e->capture, e->process);
-    const bool numbered = e->shared && m && !rocl_machine_is_named(m);
-    if (p->rank < 0 && !numbered)
-        return;
-    rocl_buf_str(b, ",\"rocline\":{");
-    if (p->rank >= 0)
-        v3_put_int(b, "\"rank\":", p->rank);
-    if (numbered)
-        v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
-    rocl_buf_byte(b, '}');
-}
 
 static void put_metadata(rocl_buf *b, const v3_element *e)
 {
@@ -500,23 +490,20 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
                     "\"kernel_rename\":");
     rocl_buf_str(b, t->opt.kernel_rename ? "true" : "false");
     rocl_buf_str(b, ",\"group_by_queue\":false}");
-    put_own_metadata(b, e, p);
+    /* AMD's format has no place for the rank, and none for a machine without a name. */
+    const bool numbered = e->shared && m && !rocl_machine_is_named(m);
+    if (p->rank >= 0 || numbered) {
+        rocl_buf_str(b, ",\"rocline\":{");
+        if (p->rank >= 0)
+            v3_put_int(b, "\"rank\":", p->rank);
+        if (numbered)
+            v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
+        rocl_buf_byte(b, '}');
+    }
     rocl_buf_byte(b, '}');
 }
 
-static void put_counter(rocl_buf *b, const v3_element *e, uint32_t at)
-{
-    const rocl_counter *k = &e->capture->counters[at];
-    v3_put_number(b, "{\"agent_id\":{\"handle\":",
-                  k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
-    v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[at]);
-    v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
-    v3_put_text(b, ",\"description\":", e->trace, k->description);
-    v3_put_text(b, ",\"block\":", e->trace, k->block);
-    rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
-}
-
-/* Those of no process belong to the processes of their machine, or to all if that is unknown. */
+/* Agents of no process belong to the processes of their machine, or to all if that is unknown. */
 static bool is_agent_of(const v3_element *e, const rocl_agent *a)
 {
     const rocl_capture *c = e->capture;
@@ -543,7 +530,14 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
     for (uint32_t i = 0; i < c->counter_count; i++)
         if (v3_is_of(c, c->counters[i].process, e->process)) {
             rocl_buf_str(b, before);
-            put_counter(b, e, i);
+            const rocl_counter *k = &e->capture->counters[i];
+            v3_put_number(b, "{\"agent_id\":{\"handle\":",
+                          k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
+            v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[i]);
+            v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
+            v3_put_text(b, ",\"description\":", e->trace, k->description);
+            v3_put_text(b, ",\"block\":", e->trace, k->block);
+            rocl_buf_str(b, ",\"expression\":\"\",\"dimensions\":[],\"instances\":[]}");
             before = ",";
         }
     rocl_buf_str(b, "],\"strings\":{\"callback_records\":[");
@@ -578,29 +572,28 @@ enum { CODE_KEYS = MEMORY_SIZE + 1 };
 /* A code object, with the properties from its input; a hole has id and agent 0. */
 static void put_code_object(rocl_buf *b, uint64_t id, uint64_t agent, const rocl_buf *json)
 {
-    static const rocl_view keys[CODE_KEYS] = {
-        [URI] = ROCL_JSON_KEY("uri"),
-        [LOAD_BASE] = ROCL_JSON_KEY("load_base"),
-        [LOAD_SIZE] = ROCL_JSON_KEY("load_size"),
-        [LOAD_DELTA] = ROCL_JSON_KEY("load_delta"),
-        [STORAGE] = ROCL_JSON_KEY("storage_type"),
-        [FILE_OF_CODE] = ROCL_JSON_KEY("storage_file"),
-        [MEMORY_BASE] = ROCL_JSON_KEY("memory_base"),
-        [MEMORY_SIZE] = ROCL_JSON_KEY("memory_size"),
+    static const member members[CODE_KEYS] = {
+        [URI] = {ROCL_JSON_KEY("uri"), "\"\""},
+        [LOAD_BASE] = {ROCL_JSON_KEY("load_base"), "0"},
+        [LOAD_SIZE] = {ROCL_JSON_KEY("load_size"), "0"},
+        [LOAD_DELTA] = {ROCL_JSON_KEY("load_delta"), "0"},
+        [STORAGE] = {ROCL_JSON_KEY("storage_type"), "0"},
+        [FILE_OF_CODE] = {ROCL_JSON_KEY("storage_file"), "0"},
+        [MEMORY_BASE] = {ROCL_JSON_KEY("memory_base"), "0"},
+        [MEMORY_SIZE] = {ROCL_JSON_KEY("memory_size"), "0"},
     };
-    static const char *const none[CODE_KEYS] = {"\"\"", "0", "0", "0", "0", "0", "0", "0"};
     rocl_view values[CODE_KEYS];
-    read_members((const char *)json->data, json->len, keys, none, values, CODE_KEYS);
+    read_members((const char *)json->data, json->len, members, values, CODE_KEYS);
     v3_put_number(b,
                   id ? "{\"size\":88,\"code_object_id\":" : "{\"size\":0,\"code_object_id\":", id);
     v3_put_number(b, ",\"agent_id\":{\"handle\":", agent);
     rocl_buf_byte(b, '}');
     for (unsigned i = URI; i <= STORAGE; i++)
-        put_value(b, ",", keys[i], values[i]);
+        put_value(b, &members[i], values[i]);
     if (rocl_view_is(values[STORAGE], "1"))
-        put_value(b, ",", keys[FILE_OF_CODE], values[FILE_OF_CODE]);
+        put_value(b, &members[FILE_OF_CODE], values[FILE_OF_CODE]);
     for (unsigned i = MEMORY_BASE; i <= MEMORY_SIZE && rocl_view_is(values[STORAGE], "2"); i++)
-        put_value(b, ",", keys[i], values[i]);
+        put_value(b, &members[i], values[i]);
     rocl_buf_byte(b, '}');
 }
 
@@ -655,28 +648,15 @@ enum {
     SYMBOL_KEYS
 };
 
-static const rocl_view symbol_keys[SYMBOL_KEYS] = {
-    [KERNEL_OBJECT] = ROCL_JSON_KEY("kernel_object"),
-    [KERNARG_SIZE] = ROCL_JSON_KEY("kernarg_segment_size"),
-    [KERNARG_ALIGNMENT] = ROCL_JSON_KEY("kernarg_segment_alignment"),
-    [KERNEL_ENTRY] = ROCL_JSON_KEY("kernel_code_entry_byte_offset"),
-    [KERNEL_ADDRESS] = ROCL_JSON_KEY("kernel_address"),
-    [DEMANGLED] = ROCL_JSON_KEY("demangled_kernel_name"),
-    [TRUNCATED] = ROCL_JSON_KEY("truncated_kernel_name"),
+static const member symbol_members[SYMBOL_KEYS] = {
+    [KERNEL_OBJECT] = {ROCL_JSON_KEY("kernel_object"), "0"},
+    [KERNARG_SIZE] = {ROCL_JSON_KEY("kernarg_segment_size"), "0"},
+    [KERNARG_ALIGNMENT] = {ROCL_JSON_KEY("kernarg_segment_alignment"), "0"},
+    [KERNEL_ENTRY] = {ROCL_JSON_KEY("kernel_code_entry_byte_offset"), "0"},
+    [KERNEL_ADDRESS] = {ROCL_JSON_KEY("kernel_address"), "{\"handle\":0}"},
+    [DEMANGLED] = {ROCL_JSON_KEY("demangled_kernel_name"), "\"\""},
+    [TRUNCATED] = {ROCL_JSON_KEY("truncated_kernel_name"), "\"\""},
 };
-
-static const char *const no_symbol[SYMBOL_KEYS] = {[KERNEL_OBJECT] = "0",
-                                                   [KERNARG_SIZE] = "0",
-                                                   [KERNARG_ALIGNMENT] = "0",
-                                                   [KERNEL_ENTRY] = "0",
-                                                   [KERNEL_ADDRESS] = "{\"handle\":0}",
-                                                   [DEMANGLED] = "\"\"",
-                                                   [TRUNCATED] = "\"\""};
-
-static void put_symbol_value(rocl_buf *b, const rocl_view values[], unsigned at)
-{
-    put_value(b, ",", symbol_keys[at], values[at]);
-}
 
 /* A symbol; for a hole `name` is rocprofv3's placeholder, and k is NULL. */
 static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uint32_t at,
@@ -693,7 +673,7 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
         const uint32_t shown = k->shown && k->shown != ROCL_NONE ? k->shown : k->display;
         name = rocl_text(e->trace, shown, &name_len);
     }
-    read_members((const char *)json.data, json.len, symbol_keys, no_symbol, values, SYMBOL_KEYS);
+    read_members((const char *)json.data, json.len, symbol_members, values, SYMBOL_KEYS);
     v3_put_number(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
     v3_put_number(b, ",\"code_object_id\":", code_object_of(e, k));
     rocl_buf_str(b, ",\"kernel_name\":\"");
@@ -707,18 +687,18 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
     }
     rocl_buf_byte(b, '"');
     for (unsigned i = KERNEL_OBJECT; i <= KERNARG_ALIGNMENT; i++)
-        put_symbol_value(b, values, i);
+        put_value(b, &symbol_members[i], values[i]);
     v3_put_int(b, ",\"group_segment_size\":", k->group_segment);
     v3_put_int(b, ",\"private_segment_size\":", k->private_segment);
     v3_put_int(b, ",\"sgpr_count\":", k->sgpr);
     v3_put_int(b, ",\"arch_vgpr_count\":", k->arch_vgpr);
     v3_put_int(b, ",\"accum_vgpr_count\":", k->accum_vgpr);
-    put_symbol_value(b, values, KERNEL_ENTRY);
-    put_symbol_value(b, values, KERNEL_ADDRESS);
+    for (unsigned i = KERNEL_ENTRY; i <= KERNEL_ADDRESS; i++)
+        put_value(b, &symbol_members[i], values[i]);
     v3_put_string(b, ",\"formatted_kernel_name\":", name, name_len);
     for (unsigned i = DEMANGLED; i <= TRUNCATED; i++)
         if (values[i].n > 2) {
-            put_symbol_value(b, values, i);
+            put_value(b, &symbol_members[i], values[i]);
         } else {
             v3_put_string(
                 b, i == DEMANGLED ? ",\"demangled_kernel_name\":" : ",\"truncated_kernel_name\":",

@@ -64,7 +64,7 @@ typedef struct v3_worker {
     uint64_t last_name; /* of them */
     uint64_t last_link; /* the highest correlation id */
     uint64_t left_out;
-    /* Of the category that came last: */
+    /* the category that came last: */
     uint32_t category;
     rocl_kind batch_kind;
     v3_kind kind;
@@ -185,18 +185,6 @@ static const struct {
     [ROCL_DOMAIN_ROCJPEG] = {SECTION_ROCJPEG, V3_ROCJPEG_API},
 };
 
-static void resolve_category(v3_sink *s, v3_worker *w, rocl_kind batch_kind, uint32_t category)
-{
-    if (w->known && w->category == category && w->batch_kind == batch_kind)
-        return;
-    w->known = true;
-    w->category = category;
-    w->batch_kind = batch_kind;
-    w->domain = rocl_domain_of(s->trace, batch_kind, category);
-    w->kind = v3_kind_of(rocl_bare_category(rocl_text(s->trace, category, NULL)), w->domain,
-                         lists[w->domain].kind);
-}
-
 static bool has_text(uint32_t text)
 {
     return text && text != ROCL_NONE;
@@ -224,27 +212,6 @@ static bool is_returned(const rocl_trace *t, const rocl_arg *a)
            !strcmp(rocl_text(t, a->name, NULL), "retval");
 }
 
-static void put_args(rocl_buf *b, const rocl_trace *t, const rocl_arg *args, uint32_t count,
-                     bool with_returned)
-{
-    const rocl_arg *returned =
-        with_returned && count && is_returned(t, &args[count - 1]) ? &args[--count] : NULL;
-    rocl_buf_str(b, ",\"args\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        v3_put_text(b, i ? ",{\"type\":" : "{\"type\":", t, args[i].type);
-        v3_put_text(b, ",\"name\":", t, args[i].name);
-        v3_put_string(b, ",\"value\":", args[i].value, args[i].value_len);
-        rocl_trace_note_text(t, args[i].value, args[i].value_len);
-        rocl_buf_byte(b, '}');
-    }
-    rocl_buf_byte(b, ']');
-    if (with_returned) {
-        rocl_buf_str(b, ",\"retval\":{\"uint64_t_retval\":");
-        rocl_buf_str(b, returned ? returned->value : "0");
-        rocl_buf_byte(b, '}');
-    }
-}
-
 /* The list of messages identifies a marker by its correlation id, so that must be unique. */
 static rocl_status add_marker(v3_sink *s, unsigned worker, uint32_t element, rocl_kind kind,
                               const rocl_event *e, rocl_error *err)
@@ -264,7 +231,14 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
     const rocl_capture *c = batch->capture;
     const rocl_event *e = &g->e;
     v3_worker *w = &s->workers[worker];
-    resolve_category(s, w, batch->kind, e->category);
+    if (!w->known || w->category != e->category || w->batch_kind != batch->kind) {
+        w->known = true;
+        w->category = e->category;
+        w->batch_kind = batch->kind;
+        w->domain = rocl_domain_of(s->trace, batch->kind, e->category);
+        w->kind = v3_kind_of(rocl_bare_category(rocl_text(s->trace, e->category, NULL)), w->domain,
+                             lists[w->domain].kind);
+    }
     const rocl_domain domain = w->domain;
     if (!lists[domain].kind) {
         w->left_out++;
@@ -296,9 +270,26 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
     put_times(b, e);
     put_thread(b, ",\"thread_id\":", c, e);
     const bool with_args = domain == ROCL_DOMAIN_HIP || domain == ROCL_DOMAIN_ROCDECODE;
-    if (with_args || g->arg_count)
-        put_args(b, s->trace, g->arg_count ? batch->args + g->arg_first : NULL, g->arg_count,
-                 with_args);
+    if (with_args || g->arg_count) {
+        const rocl_arg *args = g->arg_count ? batch->args + g->arg_first : NULL;
+        uint32_t count = g->arg_count;
+        const rocl_arg *returned =
+            with_args && count && is_returned(s->trace, &args[count - 1]) ? &args[--count] : NULL;
+        rocl_buf_str(b, ",\"args\":[");
+        for (uint32_t k = 0; k < count; k++) {
+            v3_put_text(b, k ? ",{\"type\":" : "{\"type\":", s->trace, args[k].type);
+            v3_put_text(b, ",\"name\":", s->trace, args[k].name);
+            v3_put_string(b, ",\"value\":", args[k].value, args[k].value_len);
+            rocl_trace_note_text(s->trace, args[k].value, args[k].value_len);
+            rocl_buf_byte(b, '}');
+        }
+        rocl_buf_byte(b, ']');
+        if (with_args) {
+            rocl_buf_str(b, ",\"retval\":{\"uint64_t_retval\":");
+            rocl_buf_str(b, returned ? returned->value : "0");
+            rocl_buf_byte(b, '}');
+        }
+    }
     if (domain == ROCL_DOMAIN_HIP)
         put_stream(b, c, ROCL_NONE);
     rocl_buf_byte(b, '}');
@@ -310,20 +301,7 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
 
 /* ---- work of GPUs ---------------------------------------------------------------------------- */
 
-/* The correlation id of the user: the label around it, which has the number of its text. */
-static rocl_status external_of(v3_sink *s, v3_worker *w, uint32_t element, const rocl_dispatch *d,
-                               int64_t *external, rocl_error *err)
-{
-    size_t n;
-    *external = d->e.correlation_id;
-    if (!has_text(d->region_name))
-        return ROCL_OK;
-    const char *label = rocl_text(s->trace, d->region_name, &n);
-    *external = (int64_t)v3_label_number(label, n);
-    return use_name(w, v3_name_key(element, V3_LABEL, d->region_name), err);
-}
-
-/* Of a kernel without a symbol its name. */
+/* A kernel without a symbol is said by its name. */
 static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_dispatch *d,
                                      rocl_buf *b, bool named)
 {
@@ -365,8 +343,15 @@ static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *b
         d->kernel >= c->kernel_count || !v3_is_of(c, c->kernels[d->kernel].process, process);
     const uint64_t name =
         named ? v3_name_key(element, V3_NAMED_KERNEL, e->name == ROCL_NONE ? 0 : e->name) : 0;
-    int64_t external;
-    rocl_status st = external_of(s, w, element, d, &external, err);
+    /* The correlation id of the user: the label around it, which has the number of its text. */
+    rocl_status st = ROCL_OK;
+    int64_t external = d->e.correlation_id;
+    if (has_text(d->region_name)) {
+        size_t n;
+        const char *label = rocl_text(s->trace, d->region_name, &n);
+        external = (int64_t)v3_label_number(label, n);
+        st = use_name(w, v3_name_key(element, V3_LABEL, d->region_name), err);
+    }
     if (st == ROCL_OK && named)
         st = use_name(w, name, err);
     if (st != ROCL_OK)
@@ -593,38 +578,6 @@ typedef struct v3_position {
     uint64_t dispatch;
 } v3_position;
 
-static rocl_status begin_element(v3_sink *s, v3_position *p, uint32_t index, rocl_error *err)
-{
-    rocl_buf *b = rocl_piped_buf(&s->file);
-    size_t capture = 0;
-    while (s->elements[capture + 1] <= index)
-        capture++;
-    p->element = (v3_element){.trace = s->trace,
-                              .capture = rocl_trace_capture(s->trace, capture),
-                              .ids = &s->ids[capture],
-                              .names = &s->names,
-                              .index = index,
-                              .process = index - s->elements[capture],
-                              .shared = s->elements[s->trace->capture_count] > 1};
-    if (p->any_element)
-        rocl_buf_byte(b, ',');
-    p->any_element = true;
-    p->section = 0;
-    p->any = false;
-    return v3_put_begin(b, &p->element, err);
-}
-
-static rocl_status end_section(v3_sink *s, v3_position *p, rocl_error *err)
-{
-    rocl_buf *b = rocl_piped_buf(&s->file);
-    if (p->in_record)
-        rocl_buf_put(b, p->tail.data, p->tail.len);
-    p->in_record = false;
-    p->any = false;
-    rocl_buf_str(b, section_ends[p->section]);
-    return p->section++ == SECTION_MESSAGES ? v3_put_middle(b, &p->element, err) : ROCL_OK;
-}
-
 /* Goes to a section of an element: ends those before, and writes elements without events. With
  * filters of processes those are left out. */
 static rocl_status go_to(v3_sink *s, v3_position *p, uint32_t *next, uint32_t element,
@@ -634,7 +587,13 @@ static rocl_status go_to(v3_sink *s, v3_position *p, uint32_t *next, uint32_t el
     rocl_status st = ROCL_OK;
     while (st == ROCL_OK && (*next <= element || (*next == element + 1 && p->section < section))) {
         if (p->section < SECTION_COUNT) {
-            st = end_section(s, p, err);
+            rocl_buf *b = rocl_piped_buf(&s->file);
+            if (p->in_record)
+                rocl_buf_put(b, p->tail.data, p->tail.len);
+            p->in_record = false;
+            p->any = false;
+            rocl_buf_str(b, section_ends[p->section]);
+            st = p->section++ == SECTION_MESSAGES ? v3_put_middle(b, &p->element, err) : ROCL_OK;
         } else if (*next >= s->elements[s->trace->capture_count]) {
             break;
         } else {
@@ -642,8 +601,22 @@ static rocl_status go_to(v3_sink *s, v3_position *p, uint32_t *next, uint32_t el
             while (s->elements[capture + 1] <= *next)
                 capture++;
             const uint32_t index = (*next)++;
-            if (index == element || (s->begun[capture] && !o->pids && !o->ranks))
-                st = begin_element(s, p, index, err);
+            if (index == element || (s->begun[capture] && !o->pids && !o->ranks)) {
+                rocl_buf *b = rocl_piped_buf(&s->file);
+                p->element = (v3_element){.trace = s->trace,
+                                          .capture = rocl_trace_capture(s->trace, capture),
+                                          .ids = &s->ids[capture],
+                                          .names = &s->names,
+                                          .index = index,
+                                          .process = index - s->elements[capture],
+                                          .shared = s->elements[s->trace->capture_count] > 1};
+                if (p->any_element)
+                    rocl_buf_byte(b, ',');
+                p->any_element = true;
+                p->section = 0;
+                p->any = false;
+                st = v3_put_begin(b, &p->element, err);
+            }
         }
     }
     return st;
@@ -664,44 +637,6 @@ static void put_numbered(v3_sink *s, rocl_buf *b, uint64_t name, const v3_elemen
     rocl_buf_put(b, at + 1, (size_t)(text + n - at - 1));
 }
 
-static void put_row(v3_sink *s, v3_position *p, const rocl_sort_record *rec)
-{
-    rocl_buf *b = rocl_piped_buf(&s->file);
-    row_head head;
-    const uint8_t *text = rec->data + sizeof head;
-    const size_t n = rec->len - sizeof head;
-    memcpy(&head, rec->data, sizeof head);
-    if (p->section != SECTION_COUNTERS) {
-        if (p->any)
-            rocl_buf_byte(b, ',');
-        put_numbered(s, b, head.name, &p->element, text, n);
-        s->report.slices += p->section != SECTION_MESSAGES;
-    } else {
-        const uint8_t *value = memchr(text, *VALUE, n);
-        double v;
-        memcpy(&v, &rec->key[3], sizeof v);
-        const bool first = !p->in_record || p->dispatch != rec->key[1];
-        if (first) {
-            if (p->in_record)
-                rocl_buf_put(b, p->tail.data, p->tail.len);
-            if (p->any)
-                rocl_buf_byte(b, ',');
-            put_numbered(s, b, head.name, &p->element, text, (size_t)(value - text));
-            p->tail.len = 0;
-            rocl_buf_put(&p->tail, value + 1, (size_t)(text + n - value - 1));
-            p->in_record = true;
-            p->dispatch = rec->key[1];
-        }
-        v3_put_number(b, first ? "{\"counter_id\":{\"handle\":" : ",{\"counter_id\":{\"handle\":",
-                      p->element.ids->counters[rec->key[2]]);
-        rocl_buf_str(b, "},\"value\":");
-        rocl_repr_put(b, v);
-        rocl_buf_byte(b, '}');
-        s->report.values++;
-    }
-    p->any = true;
-}
-
 static rocl_status put_rows(v3_sink *s, rocl_error *err)
 {
     v3_position p = {.section = SECTION_COUNT};
@@ -713,7 +648,41 @@ static rocl_status put_rows(v3_sink *s, rocl_error *err)
         st = go_to(s, &p, &next, (uint32_t)(rec.key[0] >> 8), rec.key[0] & 0xff, err);
         if (st != ROCL_OK)
             break;
-        put_row(s, &p, &rec);
+        rocl_buf *b = rocl_piped_buf(&s->file);
+        row_head head;
+        const uint8_t *text = rec.data + sizeof head;
+        const size_t n = rec.len - sizeof head;
+        memcpy(&head, rec.data, sizeof head);
+        if (p.section != SECTION_COUNTERS) {
+            if (p.any)
+                rocl_buf_byte(b, ',');
+            put_numbered(s, b, head.name, &p.element, text, n);
+            s->report.slices += p.section != SECTION_MESSAGES;
+        } else {
+            const uint8_t *value = memchr(text, *VALUE, n);
+            double v;
+            memcpy(&v, &rec.key[3], sizeof v);
+            const bool first = !p.in_record || p.dispatch != rec.key[1];
+            if (first) {
+                if (p.in_record)
+                    rocl_buf_put(b, p.tail.data, p.tail.len);
+                if (p.any)
+                    rocl_buf_byte(b, ',');
+                put_numbered(s, b, head.name, &p.element, text, (size_t)(value - text));
+                p.tail.len = 0;
+                rocl_buf_put(&p.tail, value + 1, (size_t)(text + n - value - 1));
+                p.in_record = true;
+                p.dispatch = rec.key[1];
+            }
+            v3_put_number(b,
+                          first ? "{\"counter_id\":{\"handle\":" : ",{\"counter_id\":{\"handle\":",
+                          p.element.ids->counters[rec.key[2]]);
+            rocl_buf_str(b, "},\"value\":");
+            rocl_repr_put(b, v);
+            rocl_buf_byte(b, '}');
+            s->report.values++;
+        }
+        p.any = true;
         st = rocl_piped_end_row(&s->file, s->trace, err);
     }
     if (st == ROCL_OK)
@@ -764,38 +733,6 @@ static rocl_status number_elements(v3_sink *s, rocl_error *err)
     return st;
 }
 
-static rocl_status open_sink(v3_sink *s, rocl_error *err)
-{
-    const unsigned jobs = s->trace->opt.jobs;
-    s->rows = rocl_sorter_new(s->trace->space, 4);
-    s->markers = rocl_sorter_new(s->trace->space, 4);
-    s->workers = rocl_cache_line_calloc(jobs, sizeof *s->workers);
-    if (!s->rows || !s->markers || !s->workers)
-        return rocl_fail_memory(err);
-    rocl_status st = number_elements(s, err);
-    return st ? st
-              : rocl_piped_open_text(&s->file, s->opt->path, s->opt->gzip, s->opt->level, jobs,
-                                     err);
-}
-
-static void close_sink(v3_sink *s)
-{
-    for (unsigned i = 0; s->workers && i < s->trace->opt.jobs; i++) {
-        rocl_buf_free(&s->workers[i].text);
-        rocl_map_free(&s->workers[i].names);
-    }
-    for (size_t i = 0; s->ids && i < s->trace->capture_count; i++)
-        v3_ids_free(&s->ids[i]);
-    free(s->workers);
-    free(s->ids);
-    free(s->elements);
-    free(s->begun);
-    v3_names_free(&s->names);
-    rocl_sorter_free(s->rows);
-    rocl_sorter_free(s->markers);
-    rocl_piped_discard(&s->file);
-}
-
 rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                                       rocl_written *report, rocl_error *err)
 {
@@ -808,12 +745,31 @@ rocl_status rocl_write_rocprofv3_json(rocl_trace *t, const rocl_json_options *o,
                             .begin_capture = begin_capture,
                             .events = add_events,
                             .end_task = end_task};
-    rocl_status st = open_sink(&s, err);
+    s.rows = rocl_sorter_new(t->space, 4);
+    s.markers = rocl_sorter_new(t->space, 4);
+    s.workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *s.workers);
+    rocl_status st =
+        s.rows && s.markers && s.workers ? number_elements(&s, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK)
+        st = rocl_piped_open_text(&s.file, o->path, o->gzip, o->level, t->opt.jobs, err);
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&s, err);
-    close_sink(&s);
+    for (unsigned i = 0; s.workers && i < t->opt.jobs; i++) {
+        rocl_buf_free(&s.workers[i].text);
+        rocl_map_free(&s.workers[i].names);
+    }
+    for (size_t i = 0; s.ids && i < t->capture_count; i++)
+        v3_ids_free(&s.ids[i]);
+    free(s.workers);
+    free(s.ids);
+    free(s.elements);
+    free(s.begun);
+    v3_names_free(&s.names);
+    rocl_sorter_free(s.rows);
+    rocl_sorter_free(s.markers);
+    rocl_piped_discard(&s.file);
     if (st == ROCL_OK && s.report.left_out)
         rocl_notice(t,
                     "%" PRIu64 " event%s left out: JSON of rocprofv3 has no place for samples, "

@@ -118,9 +118,7 @@ static inline void v3_put_int(rocl_buf *b, const char *before, int64_t v)
 static inline void v3_put_string(rocl_buf *b, const char *before, const char *p, size_t n)
 {
     rocl_buf_str(b, before);
-    rocl_buf_byte(b, '"');
-    rocl_json_put(b, p, n);
-    rocl_buf_byte(b, '"');
+    rocl_json_put_string(b, p, n);
 }
 
 static inline void v3_put_text(rocl_buf *b, const char *before, const rocl_trace *t, uint32_t text)

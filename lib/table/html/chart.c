@@ -1,5 +1,5 @@
-/* Which picture a table has: bars for what adds up by name, stacked bars for parts of a whole,
- * areas over time, points, a histogram, heat maps of ranks. Those of comparisons are in compare.c.
+/* Which picture a table has: bars for what adds up by name, stacked bars for pieces of a whole,
+ * areas over time, points, a histogram. Those of comparisons are in compare.c, of ranks in ranks.c.
  * The numbers are in the table below the picture. */
 #include "table/html/html.h"
 
@@ -11,7 +11,7 @@
 
 #include "model/kernel_class.h"
 
-enum { AREA = 48, PLANE = 320, MOST_PARTS = 8 };
+enum { AREA = 48, PLANE = 320, MOST_PIECES = 8 };
 
 static const rocl_axis percent_axis = {0, 100, ROCL_UNIT_PERCENT, false};
 
@@ -171,36 +171,6 @@ static void put_points_legend(rocl_figure *f, const rocl_table *t, const point_p
     rocl_figure_put_legend(f, legend, count);
 }
 
-/* "{name}: {calls} calls" with the cells of a row. */
-static void put_cells_of(rocl_buf *b, const rocl_table *t, size_t row, const char *text)
-{
-    for (const char *open; (open = strchr(text, '{'));) {
-        char key[32];
-        const char *close = strchr(open, '}');
-        const int n = (int)(close - open - 1);
-        rocl_html_put(b, "%.*s", (int)(open - text), text);
-        snprintf(key, sizeof key, "%.*s", n, open + 1);
-        rocl_html_put_cell(b, t, row, rocl_table_find_column(t, key));
-        text = close + 1;
-    }
-    rocl_buf_str(b, text);
-}
-
-/* Dashed lines on which x times y is a power of 10. */
-static void put_lines_of_totals(rocl_buf *b, const rocl_axis *axis, const rocl_axis *upright)
-{
-    rocl_buf_str(b, "<path class=\"w\" d=\"");
-    for (double v = pow(10, ceil(log10(axis->from * upright->from))); v < axis->to * upright->to;
-         v *= 10) {
-        const double first = fmax(axis->from, v / upright->to);
-        const double last = fmin(axis->to, v / upright->from);
-        rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(axis, first),
-                      rocl_axis_y(upright, v / first, PLANE), rocl_axis_x(axis, last),
-                      rocl_axis_y(upright, v / last, PLANE));
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
 /* A point is a line of no length with round ends, which stays round however the plot is stretched.
  */
 static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
@@ -236,8 +206,19 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
     if (rocl_figure_begin(&f, p->title)) {
         put_points_legend(&f, t, p, rows, n);
         rocl_figure_begin_row(&f);
-        if (p->totals)
-            put_lines_of_totals(b, &axis, &upright);
+        if (p->totals) {
+            /* Dashed lines on which x times y is a power of 10. */
+            rocl_buf_str(b, "<path class=\"w\" d=\"");
+            for (double v = pow(10, ceil(log10(axis.from * upright.from)));
+                 v < axis.to * upright.to; v *= 10) {
+                const double first = fmax(axis.from, v / upright.to);
+                const double last = fmin(axis.to, v / upright.from);
+                rocl_html_put(b, "M%.1f %.1fL%.1f %.1f", rocl_axis_x(&axis, first),
+                              rocl_axis_y(&upright, v / first, PLANE), rocl_axis_x(&axis, last),
+                              rocl_axis_y(&upright, v / last, PLANE));
+            }
+            rocl_buf_str(b, "\"/>");
+        }
         for (size_t i = n; i-- > 0;) { /* backwards: the first rows are on top */
             const double up = rocl_cell_length(t, rows[i], y),
                          percent = rocl_cell_length(t, rows[i], share);
@@ -250,7 +231,17 @@ static void put_points(rocl_buf *b, const rocl_table *t, const point_plot *p)
                           p->colours_by ? p->legend[colour_of(t, rows[i], p)].colour
                                         : class_colours[class_of(t, rows[i], class)],
                           at, rocl_axis_y(&upright, up, PLANE));
-            put_cells_of(b, t, rows[i], p->text);
+            /* "{name}: {calls} calls" with the cells of a row. */
+            const char *text = p->text;
+            for (const char *open; (open = strchr(text, '{'));) {
+                char key[32];
+                const char *close = strchr(open, '}');
+                rocl_html_put(b, "%.*s", (int)(open - text), text);
+                snprintf(key, sizeof key, "%.*s", (int)(close - open - 1), open + 1);
+                rocl_html_put_cell(b, t, rows[i], rocl_table_find_column(t, key));
+                text = close + 1;
+            }
+            rocl_buf_str(b, text);
             rocl_buf_str(b, "</title></path>");
         }
         rocl_figure_end_plot(&f);
@@ -307,33 +298,43 @@ static void put_collectives(rocl_buf *b, const rocl_table *t)
     put_points(b, t, &p);
 }
 
-/* The time of kernels, and how it is made up of calls and their duration. */
-static void put_kernels(rocl_buf *b, const rocl_table *t, size_t most)
+/* ---- charts that are rows of a table --------------------------------------------------------- */
+
+/* A piece of a row: the column `key`, plus the column `more`, less the column `less`. */
+typedef struct piece {
+    const char *colour, *title, *key, *more, *less;
+} piece;
+
+/* What is drawn of a table. */
+typedef struct chart {
+    const char *table;
+    enum {
+        OF_ITS_OWN,     /* by `put` */
+        STACKS,         /* a bar of 100 % for each row, made of its pieces */
+        GROUPS,         /* a bar of 100 % for rows that are equal before the column `by` */
+        AREAS_OF_SLICE, /* the pieces of each slice of time; its length is the full height */
+        AREAS_OF_ALL,   /* the full height is the largest first piece of all rows */
+        AREAS_OF_ONE,   /* or of the rows of the area: their units differ */
+        BARS            /* the column `value` */
+    } kind;
+    void (*put)(rocl_buf *, const rocl_table *);
+    piece pieces[MOST_PIECES];
+    const char *by, *value; /* columns */
+    const char *unit;       /* stands after what is in `by` */
+    const char *colours;    /* with the number of a group of `by` */
+} chart;
+
+static size_t count_pieces(const chart *c)
 {
-    /* Equal totals are on straight lines from upper left to lower right: points far to the upper
-     * right are worth optimising. */
-    static const point_plot p = {
-        "average_ns",
-        "calls",
-        "Kernels by duration and number of calls",
-        "Calls",
-        "average duration of a call; on a dashed line the totals are equal, "
-        "10 times more on the next one",
-        "{name}: {calls} calls of {average_ns}, {total_ns} in total",
-        .totals = true};
-    put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
-    if (most > FIGURE_MOST_BARS)
-        put_points(b, t, &p);
+    size_t n = 0;
+    while (n < MOST_PIECES && c->pieces[n].colour)
+        n++;
+    return n;
 }
 
-/* ---- parts of a whole ------------------------------------------------------------------------ */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* A part of a row: the column `key`, plus the column `more`, less the column `less`. */
-typedef struct part {
-    const char *colour, *title, *key, *more, *less;
-} part;
-
-static double part_of(const rocl_table *t, size_t row, const part *p)
+static double length_of(const rocl_table *t, size_t row, const piece *p)
 {
     const double v = rocl_cell_length(t, row, rocl_table_find_column(t, p->key));
     const double more = p->more ? rocl_cell_length(t, row, rocl_table_find_column(t, p->more)) : 0;
@@ -349,7 +350,7 @@ static void end_stacks(rocl_figure *f, const char *first)
     rocl_figure_end(f, title);
 }
 
-/* A stacked bar of 100 %, and the share of its first part as the value. */
+/* A stacked bar of 100 %, and the share of its first piece as the value. */
 static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend, size_t n)
 {
     double sum = 0, x = 0;
@@ -371,70 +372,26 @@ static void put_stack(rocl_figure *f, const double *v, const rocl_legend *legend
     rocl_figure_end_row(f);
 }
 
-static void put_parts(rocl_buf *b, const rocl_table *t, const part *parts, size_t n)
+static void put_stacks(rocl_buf *b, const rocl_table *t, const chart *c)
 {
+    const size_t n = count_pieces(c);
     size_t rows[FIGURE_MOST_ROWS] = {0}, count = 0;
-    rocl_legend legend[MOST_PARTS];
+    rocl_legend legend[MOST_PIECES];
     rocl_figure f;
     for (; count < t->row_count && count < FIGURE_MOST_ROWS; count++)
         rows[count] = count;
     for (size_t i = 0; i < n; i++)
-        legend[i] = (rocl_legend){parts[i].colour, parts[i].title};
+        legend[i] = (rocl_legend){c->pieces[i].colour, c->pieces[i].title};
     if (!rocl_figure_begin_table(&f, b, t, rows, count, FIGURE_BAR, &percent_axis))
         return;
     rocl_figure_put_legend(&f, legend, n);
     for (size_t r = 0; r < count; r++) {
-        double v[MOST_PARTS];
+        double v[MOST_PIECES];
         for (size_t i = 0; i < n; i++)
-            v[i] = part_of(t, r, &parts[i]);
+            v[i] = length_of(t, r, &c->pieces[i]);
         put_stack(&f, v, legend, n);
     }
     end_stacks(&f, legend[0].title);
-}
-
-static void put_overlap(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {{"c0", "kernels alone", .key = "compute_ns", .less = "both_ns"},
-                                 {"c2", "kernels and copies", .key = "both_ns"},
-                                 {"c1", "copies alone", .key = "exposed_copy_ns"},
-                                 {"c3", "communication alone", .key = "exposed_communication_ns"},
-                                 {"c4", "idle", .key = "idle_ns"}};
-    put_parts(b, t, parts, sizeof parts / sizeof *parts);
-}
-
-static void put_energy(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {{"c0", "energy while kernels ran", .key = "kernel_joules"},
-                                 {"c1", "copies alone", .key = "copy_joules"},
-                                 {"c4", "idle", .key = "idle_joules"}};
-    put_parts(b, t, parts, sizeof parts / sizeof *parts);
-}
-
-static void put_launches(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {{"q5", "delay", .key = "delay_average_ns"},
-                                 {"q3", "call", .key = "call_average_ns"},
-                                 {"q0", "kernel", .key = "kernel_average_ns"}};
-    put_parts(b, t, parts, sizeof parts / sizeof *parts);
-}
-
-static void put_rank_paths(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {
-        {"q4", "waiting for another rank", .key = "elsewhere_ns"},
-        {"q0", "kernels", .key = "kernel_ns"},
-        {"q1", "communication", .key = "communication_ns"},
-        {"q2", "copies", .key = "copy_ns"},
-        {"q3", "host", .key = "host_ns", .more = "outside_ns"},
-        {"q5", "launch", .key = "launch_ns"},
-        {"q6", "behind other work, return from waiting", .key = "queue_ns", .more = "return_ns"},
-        {"q7", "not explained, before the trace", .key = "unexplained_ns", .more = "before_ns"}};
-    put_parts(b, t, parts, sizeof parts / sizeof *parts);
-}
-
-static void put_kernel_energy(rocl_buf *b, const rocl_table *t)
-{
-    put_bars(b, t, rocl_table_find_column(t, "joules"), FIGURE_MOST_BARS);
 }
 
 static bool is_same_group(const rocl_table *t, size_t a, size_t b, size_t past)
@@ -445,15 +402,15 @@ static bool is_same_group(const rocl_table *t, size_t a, size_t b, size_t past)
     return true;
 }
 
-/* Rows below the parts that are no part of the whole. */
+/* Rows below the pieces that are none of the whole. */
 static bool is_left_out(const rocl_datum *d)
 {
     return rocl_datum_is(d, "tail");
 }
 
-/* The key that parts are sorted by, if they are numbers or lengths ("< 10 us", ">= 1 s"); 0 for
- * other parts, which stay in order of appearance. */
-static double order_of_part(const rocl_table *t, size_t row, size_t column)
+/* The key that pieces are sorted by, if they are numbers or lengths ("< 10 us", ">= 1 s"); 0 for
+ * others, which stay in order of appearance. */
+static double order_of_piece(const rocl_table *t, size_t row, size_t column)
 {
     const rocl_datum *d = rocl_table_cell(t, row, column);
     char text[24] = "", sign[3], unit[3];
@@ -468,16 +425,15 @@ static double order_of_part(const rocl_table *t, size_t row, size_t column)
     return *sign == '>' ? v + 1 : v;
 }
 
-/* A bar for each run of rows that are equal in all columns before `part_key`. Its parts are the
- * values of that column; those beyond MOST_PARTS count as the last one. */
-static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
-                       const char *value_key, const char *unit, const char *colours)
+/* A bar for each run of rows that are equal in all columns before `by`. Its pieces are the values
+ * of that column; those beyond MOST_PIECES count as the last one. */
+static void put_groups(rocl_buf *b, const rocl_table *t, const chart *c)
 {
-    const size_t column = rocl_table_find_column(t, part_key);
-    const size_t value = rocl_table_find_column(t, value_key);
-    size_t rows[FIGURE_MOST_ROWS], count = 0, parts = 0, first[MOST_PARTS];
-    char names[MOST_PARTS][64], classes[MOST_PARTS][16];
-    rocl_legend legend[MOST_PARTS];
+    const size_t column = rocl_table_find_column(t, c->by);
+    const size_t value = rocl_table_find_column(t, c->value);
+    size_t rows[FIGURE_MOST_ROWS], count = 0, pieces = 0, first[MOST_PIECES];
+    char names[MOST_PIECES][64], classes[MOST_PIECES][16];
+    rocl_legend legend[MOST_PIECES];
     rocl_figure f;
     if (column == t->column_count || value == t->column_count)
         return;
@@ -487,85 +443,47 @@ static void put_groups(rocl_buf *b, const rocl_table *t, const char *part_key,
             rows[count++] = i;
     for (size_t i = 0; i < t->row_count; i++) {
         size_t k = 0;
-        while (k < parts && !rocl_cell_is_same(t, first[k], i, column))
+        while (k < pieces && !rocl_cell_is_same(t, first[k], i, column))
             k++;
-        if (k < parts || parts == MOST_PARTS || is_left_out(rocl_table_cell(t, i, column)))
+        if (k < pieces || pieces == MOST_PIECES || is_left_out(rocl_table_cell(t, i, column)))
             continue;
-        for (; k && order_of_part(t, first[k - 1], column) > order_of_part(t, i, column); k--)
+        for (; k && order_of_piece(t, first[k - 1], column) > order_of_piece(t, i, column); k--)
             first[k] = first[k - 1];
         first[k] = i;
-        parts++;
+        pieces++;
     }
-    for (size_t k = 0; k < parts; k++) {
+    for (size_t k = 0; k < pieces; k++) {
         rocl_buf name = {0};
         rocl_datum_put_displayed(&name, rocl_table_cell(t, first[k], column),
                                  t->columns[column].unit);
         snprintf(names[k], sizeof names[k], "%.*s%s", (int)(name.len < 40 ? name.len : 40),
-                 name.len ? (const char *)name.data : "", unit);
+                 name.len ? (const char *)name.data : "", c->unit);
         rocl_buf_free_into(&name, b);
-        snprintf(classes[k], sizeof classes[k], "%s%u", colours, (uint8_t)k);
+        snprintf(classes[k], sizeof classes[k], "%s%u", c->colours, (uint8_t)k);
         legend[k] = (rocl_legend){classes[k], names[k]};
     }
-    if (!parts || !rocl_figure_open(&f, b, count, FIGURE_BAR, &percent_axis))
+    if (!pieces || !rocl_figure_open(&f, b, count, FIGURE_BAR, &percent_axis))
         return;
     for (size_t r = 0; r < count; r++)
         rocl_figure_put_label_before(&f.full[r], t, rows[r], column);
     if (!rocl_figure_begin(&f, t->title))
         return;
-    rocl_figure_put_legend(&f, legend, parts);
+    rocl_figure_put_legend(&f, legend, pieces);
     for (size_t r = 0; r < count; r++) {
-        double v[MOST_PARTS] = {0};
+        double v[MOST_PIECES] = {0};
         for (size_t i = rows[r]; i < t->row_count && is_same_group(t, i, rows[r], column); i++) {
             size_t k = 0;
-            while (k + 1 < parts && !rocl_cell_is_same(t, first[k], i, column))
+            while (k + 1 < pieces && !rocl_cell_is_same(t, first[k], i, column))
                 k++;
             if (!is_left_out(rocl_table_cell(t, i, column)))
                 v[k] += rocl_cell_length(t, i, value);
         }
-        put_stack(&f, v, legend, parts);
+        put_stack(&f, v, legend, pieces);
     }
     end_stacks(&f, legend[0].title);
 }
 
-static void put_concurrency(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "kernels", "time_ns", " at once", "s");
-}
-
-static void put_stream_concurrency(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "streams", "time_ns", " at once", "s");
-}
-
-static void put_delay_causes(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "cause", "total_ns", "", "q");
-}
-
-static void put_step_events(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "domain", "total_ns", "", "q");
-}
-
-static void put_gap_causes(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "class", "total_ns", "", "q");
-}
-
-static void put_gap_lengths(rocl_buf *b, const rocl_table *t)
-{
-    put_groups(b, t, "bucket", "total_ns", "", "s");
-}
-
 /* ---- over time ------------------------------------------------------------------------------- */
-
-static void end_over_time(rocl_figure *f, const rocl_table *t)
-{
-    char title[128];
-    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
-             t->origin);
-    rocl_figure_end(f, title);
-}
 
 /* The end of the rows from `from` on that are slices of one GPU, agent or link, and of one rank if
  * there are ranks. */
@@ -580,13 +498,6 @@ static size_t end_of_area(const rocl_table *t, size_t from)
     return to;
 }
 
-/* Parts that are stacked: each begins at the height where the one before it ends. */
-typedef struct areas {
-    const part *parts;
-    size_t n;
-    enum { OF_SLICE, OF_ALL, OF_AREA } full; /* what the full height is the largest of */
-} areas;
-
 /* The row in [from, to) with the largest value of a column. */
 static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t column)
 {
@@ -597,57 +508,30 @@ static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t c
     return largest;
 }
 
-/* The outline of part `k`, as steps. Slices in which it is 0 are left out. */
-static void put_outline(rocl_buf *b, const rocl_table *t, const areas *a, size_t k, size_t from,
-                        size_t to, const rocl_axis *axis, double origin, double full, int height)
-{
-    const rocl_axis upright = {0, 1, ROCL_UNIT_PERCENT, false};
-    const size_t begin = rocl_table_find_column(t, "start_ns");
-    const size_t end = rocl_table_find_column(t, "end_ns");
-    char points[96]; /* the bulk of a page: one printf for all four numbers */
-    rocl_html_put(b, "<path class=\"%s\" d=\"", a->parts[k].colour);
-    for (size_t i = from; i < to; i++) {
-        const double x = rocl_axis_x(axis, rocl_cell_length(t, i, begin) - origin);
-        const double next = rocl_axis_x(axis, rocl_cell_length(t, i, end) - origin);
-        const double whole = a->full == OF_SLICE
-                                 ? rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin)
-                                 : full;
-        double below = 0;
-        for (size_t p = 0; p < k; p++)
-            below += part_of(t, i, &a->parts[p]);
-        const double top = below + part_of(t, i, &a->parts[k]);
-        if (whole <= 0 || top <= below)
-            continue;
-        snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
-                 rocl_axis_y(&upright, below / whole, height), next,
-                 rocl_axis_y(&upright, top / whole, height), x);
-        rocl_buf_str(b, points);
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
-/* The share of all parts together in the time of the rows. */
-static double average_share(const rocl_table *t, const areas *a, size_t from, size_t to)
+/* The share of all pieces together in the time of the rows. */
+static double average_share(const rocl_table *t, const chart *c, size_t from, size_t to)
 {
     const size_t begin = rocl_table_find_column(t, "start_ns");
     const size_t end = rocl_table_find_column(t, "end_ns");
     double sum = 0, whole = 0;
     for (size_t i = from; i < to; i++) {
-        for (size_t k = 0; k < a->n; k++)
-            sum += part_of(t, i, &a->parts[k]);
+        for (size_t k = 0; k < count_pieces(c); k++)
+            sum += length_of(t, i, &c->pieces[k]);
         whole += rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin);
     }
     return whole > 0 ? sum / whole : 0;
 }
 
-static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
+/* Pieces are stacked: each begins at the height where the one before it ends. */
+static void put_areas(rocl_buf *b, const rocl_table *t, const chart *c)
 {
+    const size_t n = count_pieces(c);
     const size_t begin = rocl_table_find_column(t, "start_ns");
     const size_t end = rocl_table_find_column(t, "end_ns");
-    const size_t first = rocl_table_find_column(t, a->parts[0].key);
+    const size_t first = rocl_table_find_column(t, c->pieces[0].key);
     size_t rows[FIGURE_MOST_ROWS], count = 0;
     double first_begin = INFINITY, last = -INFINITY;
-    rocl_legend legend[MOST_PARTS];
+    rocl_legend legend[MOST_PIECES];
     rocl_figure f;
     for (size_t from = 0, to; from < t->row_count && count < FIGURE_MOST_ROWS; from = to) {
         to = end_of_area(t, from);
@@ -657,89 +541,55 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const areas *a)
     }
     const double origin = (double)t->origin;
     const rocl_axis axis = {first_begin - origin, last - origin, ROCL_UNIT_NS, false};
-    const int height = a->full == OF_SLICE ? AREA : FIGURE_HIGH_AREA;
+    const int height = c->kind == AREAS_OF_SLICE ? AREA : FIGURE_HIGH_AREA;
     if (last <= first_begin || !rocl_figure_begin_table(&f, b, t, rows, count, height, &axis))
         return;
-    for (size_t k = 0; k < a->n; k++)
-        legend[k] = (rocl_legend){a->parts[k].colour, a->parts[k].title};
-    rocl_figure_put_legend(&f, legend, a->n);
+    for (size_t k = 0; k < n; k++)
+        legend[k] = (rocl_legend){c->pieces[k].colour, c->pieces[k].title};
+    rocl_figure_put_legend(&f, legend, n);
     const size_t most = find_largest(t, 0, t->row_count, first);
     for (size_t r = 0; r < count; r++) {
         const size_t to = end_of_area(t, rows[r]);
-        const size_t largest = a->full == OF_AREA ? find_largest(t, rows[r], to, first) : most;
+        const size_t largest = c->kind == AREAS_OF_ONE ? find_largest(t, rows[r], to, first) : most;
         const double full = rocl_cell_length(t, largest, first);
-        const rocl_axis upright = a->full == OF_SLICE ? percent_axis
-                                                      : (rocl_axis){0, full > 0 ? full : 1,
-                                                                    t->columns[first].unit, false};
+        const rocl_axis upright =
+            c->kind == AREAS_OF_SLICE
+                ? percent_axis
+                : (rocl_axis){0, full > 0 ? full : 1, t->columns[first].unit, false};
         f.upright = &upright;
         rocl_figure_begin_row(&f);
-        for (size_t k = 0; k < a->n; k++)
-            put_outline(b, t, a, k, rows[r], to, &axis, origin, full, height);
+        for (size_t k = 0; k < n; k++) {
+            /* The outline of piece `k`, as steps. Slices in which it is 0 are left out. */
+            const rocl_axis unit = {0, 1, ROCL_UNIT_PERCENT, false};
+            char points[96]; /* the bulk of a page: one printf for all four numbers */
+            rocl_html_put(b, "<path class=\"%s\" d=\"", c->pieces[k].colour);
+            for (size_t i = rows[r]; i < to; i++) {
+                const double from = rocl_cell_length(t, i, begin);
+                const double past = rocl_cell_length(t, i, end);
+                const double x = rocl_axis_x(&axis, from - origin);
+                const double next = rocl_axis_x(&axis, past - origin);
+                const double whole = c->kind == AREAS_OF_SLICE ? past - from : full;
+                double below = 0;
+                for (size_t p = 0; p < k; p++)
+                    below += length_of(t, i, &c->pieces[p]);
+                const double top = below + length_of(t, i, &c->pieces[k]);
+                if (whole <= 0 || top <= below)
+                    continue;
+                snprintf(points, sizeof points, "M%.1f %.1fH%.1fV%.1fH%.1fz", x,
+                         rocl_axis_y(&unit, below / whole, height), next,
+                         rocl_axis_y(&unit, top / whole, height), x);
+                rocl_buf_str(b, points);
+            }
+            rocl_buf_str(b, "\"/>");
+        }
         rocl_figure_end_plot(&f);
-        if (a->full == OF_SLICE)
-            rocl_html_put(b, "%.1f %%", average_share(t, a, rows[r], to) * 100);
+        if (c->kind == AREAS_OF_SLICE)
+            rocl_html_put(b, "%.1f %%", average_share(t, c, rows[r], to) * 100);
         else
             rocl_html_put_cell(b, t, find_largest(t, rows[r], to, first), first);
         rocl_figure_end_row(&f);
     }
-    end_over_time(&f, t);
-}
-
-static void put_timeline(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {
-        {"c0", "kernels alone", .key = "busy_ns", .less = "copy_ns"},
-        {"c2", "kernels and copies", .key = "kernel_ns", .more = "copy_ns", .less = "busy_ns"},
-        {"c1", "copies alone", .key = "busy_ns", .less = "kernel_ns"}};
-    put_areas(b, t, &(areas){parts, 3, OF_SLICE});
-}
-
-static void put_critical_path(rocl_buf *b, const rocl_table *t)
-{
-    static const part parts[] = {
-        {"q0", "kernels", .key = "kernel_ns"},
-        {"q1", "communication", .key = "communication_ns"},
-        {"q2", "copies", .key = "copy_ns"},
-        {"q3", "host calls", .key = "host_ns"},
-        {"q4", "host outside of calls", .key = "outside_ns"},
-        {"q5", "launch", .key = "launch_ns"},
-        {"q6", "behind other work, return from waiting", .key = "queue_ns", .more = "return_ns"},
-        {"q7", "not explained, before the trace", .key = "unexplained_ns", .more = "before_ns"}};
-    put_areas(b, t, &(areas){parts, sizeof parts / sizeof *parts, OF_SLICE});
-}
-
-static void put_savings(rocl_buf *b, const rocl_table *t)
-{
-    put_bars(b, t, rocl_table_find_column(t, "saved_ns"), FIGURE_MOST_BARS);
-}
-
-static void put_memory(rocl_buf *b, const rocl_table *t)
-{
-    static const part peak = {"c0", "memory in use at most; its peak on the right",
-                              .key = "peak_bytes"};
-    put_areas(b, t, &(areas){&peak, 1, OF_ALL});
-}
-
-/* Each row has a scale of its own: their units differ. */
-static void put_samples(rocl_buf *b, const rocl_table *t)
-{
-    static const part mean = {"c0", "mean; the largest on the right", .key = "mean"};
-    put_areas(b, t, &(areas){&mean, 1, OF_AREA});
-}
-
-static void put_queue_lengths(rocl_buf *b, const rocl_table *t)
-{
-    static const part mean = {"c0",
-                              "mean number of outstanding kernels and copies; the largest on "
-                              "the right",
-                              .key = "mean"};
-    put_areas(b, t, &(areas){&mean, 1, OF_AREA});
-}
-
-static void put_copy_rates(rocl_buf *b, const rocl_table *t)
-{
-    static const part rate = {"c1", "bandwidth; the largest on the right", .key = "bandwidth"};
-    put_areas(b, t, &(areas){&rate, 1, OF_AREA});
+    rocl_figure_end_over_time(&f, t);
 }
 
 /* ---- durations ------------------------------------------------------------------------------- */
@@ -799,223 +649,118 @@ static void put_histogram(rocl_buf *b, const rocl_table *t)
     rocl_figure_end(&f, "duration of a call; upright: share of the calls of the name");
 }
 
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-/* A line for each name, with a cell for each rank, from cold (half of the mean of the ranks, or
- * less) to warm (1.5 times, or more). Rows of a name follow each other. */
-static void put_heat_map(rocl_buf *b, const rocl_table *t)
-{
-    static const rocl_legend legend[] = {{"c0", "less than the mean of the ranks that have it"},
-                                         {"c1", "more; full colour from 1.5 times"}};
-    const size_t name = rocl_table_find_column(t, "name");
-    const size_t relative = rocl_table_find_column(t, "relative");
-    const size_t place = rocl_table_find_column(t, "place");
-    const size_t total = rocl_table_find_column(t, "total_ns");
-    size_t rows[FIGURE_MOST_ROWS], count = 0, most = 0, longest = 0;
-    rocl_figure f;
-    for (size_t i = 0, n = 0; i < t->row_count; i++) {
-        const bool first = !i || !rocl_cell_is_same(t, i, i - 1, name);
-        if (first && count == FIGURE_MOST_ROWS)
-            break;
-        if (first)
-            rows[count++] = i;
-        n = first ? 1 : n + 1;
-        if (n > most) {
-            most = n;
-            longest = rows[count - 1];
-        }
-    }
-    if (most < 2 || !rocl_figure_open(&f, b, count, FIGURE_BAR + 4, NULL))
-        return;
-    for (size_t r = 0; r < count; r++) {
-        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], 0), ROCL_UNIT_TEXT);
-        rocl_buf_str(&f.full[r], " · ");
-        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], name), ROCL_UNIT_TEXT);
-    }
-    if (!rocl_figure_begin(&f, t->title))
-        return;
-    rocl_figure_put_legend(&f, legend, 2);
-    const double width = (double)FIGURE_WIDTH / (double)most;
-    for (size_t r = 0; r < count; r++) {
-        rocl_figure_begin_row(&f);
-        for (size_t i = rows[r]; i < t->row_count && rocl_cell_is_same(t, i, rows[r], name); i++) {
-            if (!rocl_datum_has_value(rocl_table_cell(t, i, relative)))
-                continue;
-            const double v = rocl_cell_length(t, i, relative), off = fmin(fabs(v - 1) * 2, 1);
-            rocl_html_put(b,
-                          "<rect class=\"%s\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"1\" "
-                          "width=\"%.1f\" height=\"%d\"><title>",
-                          v < 1 ? "c0" : "c1", 0.06 + 0.94 * off, width * (double)(i - rows[r]),
-                          fmax(width - 2, 0.5), FIGURE_BAR + 2);
-            rocl_html_put_cell(b, t, i, place);
-            rocl_buf_str(b, ": ");
-            rocl_html_put_cell(b, t, i, total);
-            rocl_html_put(b, ", %.3f of the mean</title></rect>", v);
-        }
-        rocl_figure_end_plot(&f);
-        rocl_figure_end_row(&f);
-    }
-    /* Ranks below their columns, as many as there is room for. */
-    const size_t step = (most + 7) / 8;
-    rocl_buf_str(b, "<div class=\"l\"></div><div class=\"a\">");
-    for (size_t i = 0; i < most; i += step) {
-        rocl_html_put(b, "<span style=\"left:%.1f%%\">", ((double)i + 0.5) * 100 / (double)most);
-        rocl_html_put_cell(b, t, longest + i, place);
-        rocl_buf_str(b, "</span>");
-    }
-    rocl_buf_str(b, "</div><div class=\"v\"></div>\n");
-    rocl_figure_end(&f, NULL);
-}
-
-enum { SHADES = 8 };
-
-/* A colour for each `shade` of time from `least` on; one if all are equally long. */
-static void put_shades_legend(rocl_figure *f, double least, double shade)
-{
-    char titles[SHADES][48], colours[SHADES][4];
-    rocl_legend legend[SHADES];
-    for (unsigned k = 0; k < SHADES; k++) {
-        rocl_buf text = {0};
-        rocl_datum_put_displayed(
-            &text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = least + shade * k}, ROCL_UNIT_NS);
-        snprintf(titles[k], sizeof titles[k], "from %.*s", (int)text.len,
-                 text.len ? (const char *)text.data : "");
-        rocl_buf_free_into(&text, f->b);
-        snprintf(colours[k], sizeof colours[k], "s%u", k);
-        legend[k] = (rocl_legend){colours[k], titles[k]};
-    }
-    rocl_figure_put_legend(f, legend, shade > 0 ? SHADES : 1);
-}
-
-/* A line for each rank, with a cell for each step or slice of time: the darker, the longer. The
- * axis is the number of the step, or time. */
-static void put_rank_cells(rocl_buf *b, const rocl_table *t)
-{
-    enum { MOST_CELLS = 400, MOST_RANKS = 512 };
-    const bool timed = rocl_table_find_column(t, "slice") < t->column_count;
-    const size_t place = rocl_table_find_column(t, "place");
-    const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
-    const size_t end = rocl_table_find_column(t, timed ? "end_ns" : "number");
-    const size_t wall = rocl_table_find_column(t, "wall_ns"); /* of the table of steps */
-    const size_t marker = rocl_table_find_column(t, "marker");
-    const size_t value = wall < t->column_count
-                             ? wall
-                             : rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
-    const double origin = timed ? (double)t->origin : 0, width = timed ? 0 : 1;
-    double first = INFINITY, last = -INFINITY, least = INFINITY, most = 0;
-    size_t rows[MOST_RANKS], count = 0, past = t->row_count;
-    rocl_figure f;
-    for (size_t i = 1; i < past && marker < t->column_count; i++)
-        if (!rocl_cell_is_same(t, i, 0, marker)) /* only the first of several kinds of steps */
-            past = i;
-    for (size_t i = 0; i < past; i++) {
-        if (!i || !rocl_cell_is_same(t, i, i - 1, place)) {
-            if (count == MOST_RANKS)
-                break;
-            rows[count++] = i;
-        }
-        first = fmin(first, rocl_cell_number(t, i, begin) - origin);
-        last = fmax(last, rocl_cell_number(t, i, end) - origin + width);
-        least = fmin(least, rocl_cell_length(t, i, value));
-        most = fmax(most, rocl_cell_length(t, i, value));
-    }
-    const rocl_axis axis = {first, last, timed ? ROCL_UNIT_NS : ROCL_UNIT_COUNT, false};
-    if (!(last > first) || !rocl_figure_open(&f, b, count, FIGURE_BAR + 4, &axis))
-        return;
-    for (size_t r = 0; r < count; r++)
-        rocl_datum_put_displayed(&f.full[r], rocl_table_cell(t, rows[r], place), ROCL_UNIT_TEXT);
-    if (!rocl_figure_begin(&f, t->title))
-        return;
-    const double shade = (most - least) / SHADES;
-    put_shades_legend(&f, least, shade);
-    for (size_t r = 0; r < count; r++) {
-        double sum = 0;
-        rocl_figure_begin_row(&f);
-        for (size_t i = rows[r]; i < past && rocl_cell_is_same(t, i, rows[r], place); i++) {
-            const double v = rocl_cell_length(t, i, value);
-            const double x = rocl_axis_x(&axis, rocl_cell_number(t, i, begin) - origin);
-            const double to = rocl_axis_x(&axis, rocl_cell_number(t, i, end) - origin + width);
-            const double k = shade > 0 ? fmin((v - least) / shade, SHADES - 1) : 0;
-            sum += v;
-            rocl_html_put(b, "<rect class=\"s%d\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"%d\">",
-                          (int)k, x, fmax(to - x - (to - x > 4), 0.5), FIGURE_BAR + 2);
-            if (t->row_count <= (size_t)MOST_CELLS * count) {
-                rocl_buf_str(b, "<title>");
-                rocl_html_put_cell(b, t, i, timed ? begin : rocl_table_find_column(t, "step"));
-                rocl_buf_str(b, ": ");
-                rocl_html_put_cell(b, t, i, value);
-                rocl_buf_str(b, "</title>");
-            }
-            rocl_buf_str(b, "</rect>");
-        }
-        rocl_figure_end_plot(&f);
-        rocl_datum_put_displayed(b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = sum}, ROCL_UNIT_NS);
-        rocl_figure_end_row(&f);
-    }
-    if (timed)
-        end_over_time(&f, t);
-    else
-        rocl_figure_end(&f, "number of the step; on the right the time of all steps");
-}
-
 /* ---- which chart ----------------------------------------------------------------------------- */
+
+static const chart charts[] = {
+    {"timeline", AREAS_OF_SLICE,
+     .pieces = {{"c0", "kernels alone", .key = "busy_ns", .less = "copy_ns"},
+                {"c2", "kernels and copies", "kernel_ns", .more = "copy_ns", .less = "busy_ns"},
+                {"c1", "copies alone", .key = "busy_ns", .less = "kernel_ns"}}},
+    {"memory_timeline", AREAS_OF_ALL,
+     .pieces = {{"c0", "memory in use at most; its peak on the right", "peak_bytes"}}},
+    {"rank_times", .put = rocl_html_put_rank_times},
+    {"rank_steps", .put = rocl_html_put_rank_cells},
+    {"rank_timeline", .put = rocl_html_put_rank_cells},
+    {"steps", .put = rocl_html_put_rank_cells},
+    {"step_events", GROUPS, .by = "domain", .value = "total_ns", .unit = "", .colours = "q"},
+    {"overlap", STACKS,
+     .pieces = {{"c0", "kernels alone", .key = "compute_ns", .less = "both_ns"},
+                {"c2", "kernels and copies", .key = "both_ns"},
+                {"c1", "copies alone", .key = "exposed_copy_ns"},
+                {"c3", "communication alone", .key = "exposed_communication_ns"},
+                {"c4", "idle", .key = "idle_ns"}}},
+    {"launch", STACKS,
+     .pieces = {{"q5", "delay", .key = "delay_average_ns"},
+                {"q3", "call", .key = "call_average_ns"},
+                {"q0", "kernel", .key = "kernel_average_ns"}}},
+    {"concurrency", GROUPS, .by = "kernels", .value = "time_ns", .unit = " at once",
+     .colours = "s"},
+    {"stream_concurrency", GROUPS, .by = "streams", .value = "time_ns", .unit = " at once",
+     .colours = "s"},
+    {"queue_timeline", AREAS_OF_ONE,
+     .pieces = {{"c0", "mean number of outstanding kernels and copies; the largest on the right",
+                 .key = "mean"}}},
+    {"queue_delay_causes", GROUPS, .by = "cause", .value = "total_ns", .unit = "", .colours = "q"},
+    {"copy_timeline", AREAS_OF_ONE,
+     .pieces = {{"c1", "bandwidth; the largest on the right", .key = "bandwidth"}}},
+    {"gap_classes", GROUPS, .by = "class", .value = "total_ns", .unit = "", .colours = "q"},
+    {"gap_buckets", GROUPS, .by = "bucket", .value = "total_ns", .unit = "", .colours = "s"},
+    {"longest_gaps", .put = put_longest_gaps},
+    {"lane_gap_classes", GROUPS, .by = "class", .value = "total_ns", .unit = "", .colours = "q"},
+    {"lane_gap_buckets", GROUPS, .by = "bucket", .value = "total_ns", .unit = "", .colours = "s"},
+    {"longest_lane_gaps", .put = put_longest_gaps},
+    {"histogram", .put = put_histogram},
+    {"compare", .put = rocl_html_put_kernel_changes},
+    {"compare_causes", .put = rocl_html_put_causes},
+    {"compare_sequence", .put = rocl_html_put_sequence},
+    {"compare_steps", .put = rocl_html_put_compared_steps},
+    {"compare_runs", .put = rocl_html_put_run_changes},
+    {"sample_timeline", AREAS_OF_ONE,
+     .pieces = {{"c0", "mean; the largest on the right", .key = "mean"}}},
+    {"energy", STACKS,
+     .pieces = {{"c0", "energy while kernels ran", .key = "kernel_joules"},
+                {"c1", "copies alone", .key = "copy_joules"},
+                {"c4", "idle", .key = "idle_joules"}}},
+    {"kernel_energy", BARS, .value = "joules"},
+    {"roofline", .put = put_roofline},
+    {"collectives", .put = put_collectives},
+    {"critical_path_timeline", AREAS_OF_SLICE,
+     .pieces = {{"q0", "kernels", .key = "kernel_ns"},
+                {"q1", "communication", .key = "communication_ns"},
+                {"q2", "copies", .key = "copy_ns"},
+                {"q3", "host calls", .key = "host_ns"},
+                {"q4", "host outside of calls", .key = "outside_ns"},
+                {"q5", "launch", .key = "launch_ns"},
+                {"q6", "behind other work, return from waiting", "queue_ns", "return_ns"},
+                {"q7", "not explained, before the trace", "unexplained_ns", "before_ns"}}},
+    {"critical_path_what_if", BARS, .value = "saved_ns"},
+    {"critical_path_ranks", STACKS,
+     .pieces = {{"q4", "waiting for another rank", .key = "elsewhere_ns"},
+                {"q0", "kernels", .key = "kernel_ns"},
+                {"q1", "communication", .key = "communication_ns"},
+                {"q2", "copies", .key = "copy_ns"},
+                {"q3", "host", .key = "host_ns", .more = "outside_ns"},
+                {"q5", "launch", .key = "launch_ns"},
+                {"q6", "behind other work, return from waiting", "queue_ns", "return_ns"},
+                {"q7", "not explained, before the trace", "unexplained_ns", "before_ns"}}},
+    {"attribution_tree", .put = rocl_html_put_flame}};
 
 void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most)
 {
-    static const struct {
-        const char *table;
-        void (*put)(rocl_buf *, const rocl_table *);
-    } charts[] = {{"timeline", put_timeline},
-                  {"memory_timeline", put_memory},
-                  {"rank_times", put_heat_map},
-                  {"rank_steps", put_rank_cells},
-                  {"rank_timeline", put_rank_cells},
-                  {"steps", put_rank_cells},
-                  {"step_events", put_step_events},
-                  {"overlap", put_overlap},
-                  {"launch", put_launches},
-                  {"concurrency", put_concurrency},
-                  {"stream_concurrency", put_stream_concurrency},
-                  {"queue_timeline", put_queue_lengths},
-                  {"queue_delay_causes", put_delay_causes},
-                  {"copy_timeline", put_copy_rates},
-                  {"gap_classes", put_gap_causes},
-                  {"gap_buckets", put_gap_lengths},
-                  {"longest_gaps", put_longest_gaps},
-                  {"lane_gap_classes", put_gap_causes},
-                  {"lane_gap_buckets", put_gap_lengths},
-                  {"longest_lane_gaps", put_longest_gaps},
-                  {"histogram", put_histogram},
-                  {"compare", rocl_html_put_kernel_changes},
-                  {"compare_causes", rocl_html_put_causes},
-                  {"compare_sequence", rocl_html_put_sequence},
-                  {"compare_steps", rocl_html_put_compared_steps},
-                  {"compare_runs", rocl_html_put_run_changes},
-                  {"sample_timeline", put_samples},
-                  {"energy", put_energy},
-                  {"kernel_energy", put_kernel_energy},
-                  {"roofline", put_roofline},
-                  {"collectives", put_collectives},
-                  {"critical_path_timeline", put_critical_path},
-                  {"critical_path_what_if", put_savings},
-                  {"critical_path_ranks", put_rank_paths},
-                  {"attribution_tree", rocl_html_put_flame}};
-    if (!strcmp(t->key, "kernels")) {
-        put_kernels(b, t, most);
-        return;
-    }
     static const char *const bars[] = {"own_ns", "total_ns",   "time_ns",       "busy_ns",
                                        "gap_ns", "peak_bytes", "total_wait_ns", "exposed_ns"};
-    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++)
-        if (!strcmp(t->key, charts[i].table)) {
-            charts[i].put(b, t);
-            return;
+    /* The time of kernels, and how it is made up of calls and their duration. Equal totals are on
+     * straight lines from upper left to lower right: points far to the upper right are worth
+     * optimising. */
+    static const point_plot kernels = {
+        "average_ns",
+        "calls",
+        "Kernels by duration and number of calls",
+        "Calls",
+        "average duration of a call; on a dashed line the totals are equal, "
+        "10 times more on the next one",
+        "{name}: {calls} calls of {average_ns}, {total_ns} in total",
+        .totals = true};
+    const chart *c = NULL;
+    for (size_t i = 0; i < sizeof charts / sizeof *charts && !c; i++)
+        c = strcmp(t->key, charts[i].table) ? NULL : &charts[i];
+    if (!strcmp(t->key, "kernels")) {
+        put_bars(b, t, rocl_table_find_column(t, "total_ns"), most);
+        if (most > FIGURE_MOST_BARS)
+            put_points(b, t, &kernels);
+    } else if (!c) {
+        for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+            const size_t column = rocl_table_find_column(t, bars[i]);
+            if (column < t->column_count) {
+                put_bars(b, t, column, most);
+                return;
+            }
         }
-    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-        const size_t column = rocl_table_find_column(t, bars[i]);
-        if (column < t->column_count) {
-            put_bars(b, t, column, most);
-            return;
-        }
+    } else if (c->kind == OF_ITS_OWN) {
+        c->put(b, t);
+    } else if (c->kind == BARS) {
+        put_bars(b, t, rocl_table_find_column(t, c->value), FIGURE_MOST_BARS);
+    } else {
+        (c->kind == STACKS ? put_stacks : c->kind == GROUPS ? put_groups : put_areas)(b, t, c);
     }
 }

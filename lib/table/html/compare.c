@@ -180,60 +180,11 @@ static double step_x(size_t i, size_t longest)
     return ((double)i + 1) / ((double)longest + 1) * FIGURE_WIDTH;
 }
 
-static void put_step_line(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
-                          size_t column, const rocl_axis *upright, const char *colour)
-{
-    bool drawn = false;
-    rocl_html_put(b, "<path class=\"line %s\" d=\"", colour);
-    for (size_t i = from; i < to; i++) {
-        const bool has = rocl_datum_has_value(rocl_table_cell(t, i, column));
-        if (has)
-            rocl_html_put(b, "%s%.1f %.1f", drawn ? "L" : "M", step_x(i - from, longest),
-                          rocl_axis_y(upright, rocl_cell_length(t, i, column), FIGURE_HIGH_AREA));
-        drawn = has;
-    }
-    rocl_buf_str(b, "\"/>");
-}
-
-/* Dots on the line, with the step and its time as tooltips, unless there are too many steps. */
-static void put_step_dots(rocl_buf *b, const rocl_table *t, size_t from, size_t to, size_t longest,
-                          size_t number, size_t column, const rocl_axis *upright,
-                          const rocl_legend *side)
-{
-    enum { MOST_DOTS = 200 };
-    for (size_t i = from; i < to && longest <= MOST_DOTS; i++) {
-        if (!rocl_datum_has_value(rocl_table_cell(t, i, column)))
-            continue;
-        rocl_html_put(b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>%s, step ", side->colour,
-                      step_x(i - from, longest),
-                      rocl_axis_y(upright, rocl_cell_length(t, i, column), FIGURE_HIGH_AREA),
-                      side->title);
-        rocl_html_put_cell(b, t, i, number);
-        rocl_buf_str(b, ": ");
-        rocl_html_put_cell(b, t, i, column);
-        rocl_buf_str(b, "</title></path>");
-    }
-}
-
-/* The change of the sum of all steps that both sides have. */
-static void put_step_change(rocl_buf *b, const rocl_table *t, size_t from, size_t to)
-{
-    const size_t wall = rocl_table_find_column(t, "wall_a_ns");
-    const size_t change = rocl_table_find_column(t, "wall_change_ns");
-    double sum = 0, more = 0;
-    for (size_t i = from; i < to; i++)
-        if (rocl_datum_has_value(rocl_table_cell(t, i, change))) {
-            sum += rocl_cell_length(t, i, wall);
-            more += rocl_cell_number(t, i, change);
-        }
-    if (sum > 0)
-        rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
-}
-
 /* For each rank a line per side over its steps, in their order. A step that only one side has is a
  * gap in the line of the other. */
 void rocl_html_put_compared_steps(rocl_buf *b, const rocl_table *t)
 {
+    enum { MOST_DOTS = 200 };
     static const rocl_legend legend[] = {{"q0", "A"}, {"q1", "B"}};
     const size_t place[] = {rocl_table_find_column(t, "place_a"),
                             rocl_table_find_column(t, "place_b")};
@@ -275,13 +226,48 @@ void rocl_html_put_compared_steps(rocl_buf *b, const rocl_table *t)
     rocl_figure_put_legend(&f, legend, 2);
     for (size_t r = 0; r < count; r++) {
         rocl_figure_begin_row(&f);
-        for (unsigned k = 0; k < 2; k++)
-            put_step_line(b, t, rows[r], rows[r + 1], longest, wall[k], &upright, legend[k].colour);
-        for (unsigned k = 0; k < 2; k++)
-            put_step_dots(b, t, rows[r], rows[r + 1], longest, number[k], wall[k], &upright,
-                          &legend[k]);
+        for (unsigned k = 0; k < 2; k++) {
+            bool drawn = false;
+            rocl_html_put(b, "<path class=\"line %s\" d=\"", legend[k].colour);
+            for (size_t i = rows[r]; i < rows[r + 1]; i++) {
+                const bool has = rocl_datum_has_value(rocl_table_cell(t, i, wall[k]));
+                if (has)
+                    rocl_html_put(
+                        b, "%s%.1f %.1f", drawn ? "L" : "M", step_x(i - rows[r], longest),
+                        rocl_axis_y(&upright, rocl_cell_length(t, i, wall[k]), FIGURE_HIGH_AREA));
+                drawn = has;
+            }
+            rocl_buf_str(b, "\"/>");
+        }
+        for (unsigned k = 0; k < 2; k++) {
+            /* Dots on the line, with the step and its time as tooltips, unless there are too many
+             * steps. */
+            const rocl_legend *side = &legend[k];
+            for (size_t i = rows[r]; i < rows[r + 1] && longest <= MOST_DOTS; i++) {
+                if (!rocl_datum_has_value(rocl_table_cell(t, i, wall[k])))
+                    continue;
+                rocl_html_put(
+                    b, "<path class=\"dot %s\" d=\"M%.1f %.1fh0\"><title>%s, step ", side->colour,
+                    step_x(i - rows[r], longest),
+                    rocl_axis_y(&upright, rocl_cell_length(t, i, wall[k]), FIGURE_HIGH_AREA),
+                    side->title);
+                rocl_html_put_cell(b, t, i, number[k]);
+                rocl_buf_str(b, ": ");
+                rocl_html_put_cell(b, t, i, wall[k]);
+                rocl_buf_str(b, "</title></path>");
+            }
+        }
         rocl_figure_end_plot(&f);
-        put_step_change(b, t, rows[r], rows[r + 1]);
+        /* The change of the sum of all steps that both sides have. */
+        const size_t change = rocl_table_find_column(t, "wall_change_ns");
+        double sum = 0, more = 0;
+        for (size_t i = rows[r]; i < rows[r + 1]; i++)
+            if (rocl_datum_has_value(rocl_table_cell(t, i, change))) {
+                sum += rocl_cell_length(t, i, wall[0]);
+                more += rocl_cell_number(t, i, change);
+            }
+        if (sum > 0)
+            rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
         rocl_figure_end_row(&f);
     }
     rocl_figure_end(&f,

@@ -2,6 +2,7 @@
  */
 #include "table/html/html.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,13 +108,13 @@ void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row,
         }
         /* All directions of copies begin so. */
         const size_t prefix = strlen("MEMORY_COPY_");
-        rocl_datum part = *d;
+        rocl_datum shown = *d;
         if (!strcmp(column->key, "direction") && d->len > prefix &&
             !memcmp(d->text, "MEMORY_COPY_", prefix)) {
-            part.text += prefix;
-            part.len -= (uint32_t)prefix;
+            shown.text += prefix;
+            shown.len -= (uint32_t)prefix;
         }
-        rocl_datum_put_displayed(to, &part, column->unit);
+        rocl_datum_put_displayed(to, &shown, column->unit);
     }
     if (to->len == from && past && t->columns[0].unit == ROCL_UNIT_TEXT)
         rocl_buf_str(to, "(no name)");
@@ -256,4 +257,12 @@ void rocl_figure_end(rocl_figure *f, const char *axis_title)
         rocl_html_put(f->b, "<figcaption>%s</figcaption>", axis_title);
     rocl_buf_str(f->b, "</figure>\n");
     free_labels(f);
+}
+
+void rocl_figure_end_over_time(rocl_figure *f, const rocl_table *t)
+{
+    char title[128];
+    snprintf(title, sizeof title, "time since the begin of the trace, %" PRId64 " ns on its clock",
+             t->origin);
+    rocl_figure_end(f, title);
 }

@@ -41,8 +41,11 @@ void rocl_html_put_chart(rocl_buf *b, const rocl_table *t, size_t most);
 
 /* The picture of a tree. */
 void rocl_html_put_flame(rocl_buf *b, const rocl_table *t);
+/* Heat maps of ranks: the times of each name, and of each step or slice of time. */
+void rocl_html_put_rank_times(rocl_buf *b, const rocl_table *t);
+void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t);
 
-/* Those of comparisons, by table: compare, compare_causes, compare_sequence, compare_steps,
+/* Charts of comparisons, by table: compare, compare_causes, compare_sequence, compare_steps,
  * compare_runs. */
 void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t);
 void rocl_html_put_causes(rocl_buf *b, const rocl_table *t);
@@ -89,7 +92,7 @@ typedef struct rocl_figure {
 
 /* The label of a row of a table: its columns before the first that measures something. */
 void rocl_figure_put_label(rocl_buf *to, const rocl_table *t, size_t row);
-/* The same, of the columns before `past`. */
+/* Its label by the columns before `past`. */
 void rocl_figure_put_label_before(rocl_buf *to, const rocl_table *t, size_t row, size_t past);
 
 /* rocl_figure_open allocates labels for `count` rows; the caller writes them to f->full[], then
@@ -109,5 +112,7 @@ void rocl_figure_end_row(rocl_figure *f);
 void rocl_figure_put_rect(rocl_buf *b, const char *colour, double x, double to, int height);
 /* Writes the axis and its title (NULL: none), and frees what the figure holds. */
 void rocl_figure_end(rocl_figure *f, const char *axis_title);
+/* Does that for an axis of time. */
+void rocl_figure_end_over_time(rocl_figure *f, const rocl_table *t);
 
 #endif

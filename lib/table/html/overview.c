@@ -7,20 +7,6 @@
 
 enum { MOST = 5 };
 
-/* "trace", or "trace_a" and "trace_b" of a comparison. */
-static void put_header(rocl_buf *b, const rocl_table *t)
-{
-    rocl_html_put(b, "<h2>%s</h2>\n<dl>", t->title);
-    for (size_t c = 0; c < t->column_count && t->row_count; c++) {
-        if (!rocl_datum_has_value(rocl_table_cell(t, 0, c)))
-            continue;
-        rocl_html_put(b, "<dt>%s</dt><dd>", t->columns[c].title);
-        rocl_html_put_cell(b, t, 0, c);
-        rocl_buf_str(b, "</dd>");
-    }
-    rocl_buf_str(b, "</dl>\n");
-}
-
 /* ---- figures --------------------------------------------------------------------------------- */
 
 static double sum_of(const rocl_table *t, const char *key)
@@ -72,8 +58,8 @@ static void put_causes(rocl_buf *b, const rocl_table *t)
     }
 }
 
-/* Of the time from the first start to the last end of work on any GPU of a machine, which the
- * timeline covers; without it, of that on each GPU. */
+/* The whole is the time from the first start to the last end of work on any GPU of a machine, which
+ * the timeline covers; without it, that on each GPU. */
 static void put_shares(rocl_buf *b, const rocl_tables *all)
 {
     static const struct {
@@ -156,26 +142,6 @@ static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
                       (int)t->row_count);
 }
 
-/* In parentheses what else there is of a finding. */
-static void put_remarks(rocl_buf *b, const rocl_table *t, size_t row)
-{
-    static const struct {
-        const char *column, *before;
-    } remarks[] = {{"level", ""}, {"where", ""}, {"threshold", "threshold: "}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
-        const size_t column = rocl_table_find_column(t, remarks[i].column);
-        if (column == t->column_count ||
-            rocl_table_find_cell(t, row, remarks[i].column)->type == ROCL_DATUM_NONE)
-            continue;
-        rocl_buf_str(b, any ? ", " : " <small>(");
-        rocl_buf_str(b, remarks[i].before);
-        rocl_html_put_cell(b, t, row, column);
-        any = true;
-    }
-    rocl_buf_str(b, any ? ")</small>" : "");
-}
-
 /* Advice names a report, which is a tab; what the doctor found is evidence of its own. */
 static void put_findings(rocl_buf *b, const rocl_tables *all)
 {
@@ -183,6 +149,9 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
         const char *table, *title, *sentence, *evidence, *report;
     } lists[] = {{"findings", "Can the trace be trusted?", "finding", "evidence", NULL},
                  {"advice", "What to look at", "finding", "evidence", "report"}};
+    static const struct { /* what else there is of a finding, in parentheses */
+        const char *column, *before;
+    } remarks[] = {{"level", ""}, {"where", ""}, {"threshold", "threshold: "}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const rocl_table *t = rocl_tables_find(all, lists[i].table);
         if (!t)
@@ -201,7 +170,18 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
             rocl_html_put_cell(b, t, r, sentence);
             rocl_buf_str(b, ": ");
             rocl_html_put_cell(b, t, r, evidence);
-            put_remarks(b, t, r);
+            bool any = false;
+            for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++) {
+                const size_t column = rocl_table_find_column(t, remarks[k].column);
+                if (column == t->column_count ||
+                    rocl_table_find_cell(t, r, remarks[k].column)->type == ROCL_DATUM_NONE)
+                    continue;
+                rocl_buf_str(b, any ? ", " : " <small>(");
+                rocl_buf_str(b, remarks[k].before);
+                rocl_html_put_cell(b, t, r, column);
+                any = true;
+            }
+            rocl_buf_str(b, any ? ")</small>" : "");
             const char *key = t->key;
             if (lists[i].report) {
                 const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
@@ -231,8 +211,18 @@ void rocl_html_put_overview(rocl_table_writer *w)
     rocl_buf *b = &w->buf;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const rocl_table *t = rocl_tables_find(all, headers[i]);
-        if (t)
-            put_header(b, t);
+        if (t) {
+            /* "trace", or "trace_a" and "trace_b" of a comparison. */
+            rocl_html_put(b, "<h2>%s</h2>\n<dl>", t->title);
+            for (size_t c = 0; c < t->column_count && t->row_count; c++) {
+                if (!rocl_datum_has_value(rocl_table_cell(t, 0, c)))
+                    continue;
+                rocl_html_put(b, "<dt>%s</dt><dd>", t->columns[c].title);
+                rocl_html_put_cell(b, t, 0, c);
+                rocl_buf_str(b, "</dd>");
+            }
+            rocl_buf_str(b, "</dl>\n");
+        }
     }
     put_shares(b, all);
     const rocl_table *likeness = rocl_tables_find(all, "comparability");

@@ -30,20 +30,6 @@ static bool begins_tab(const rocl_tables *all, size_t i, bool empty)
     return rows != empty;
 }
 
-/* The reports that found nothing have no tabs. */
-static void put_empty_tabs(rocl_buf *b, const rocl_tables *all)
-{
-    const char *before = "<p class=\"note\">Nothing in this trace for: ";
-    for (size_t i = 0; i < all->count; i++) {
-        if (!begins_tab(all, i, true))
-            continue;
-        rocl_buf_str(b, before);
-        rocl_html_put(b, "%s", tab_of(&all->tables[i]).title);
-        before = ", ";
-    }
-    rocl_buf_str(b, *before == ',' ? "</p>\n" : "");
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* A number is in the cell as it is as well, for sorting; an empty one sorts last. */
@@ -129,15 +115,6 @@ static void begin_panel(rocl_buf *b, const char *id)
                   id);
 }
 
-static void put_panel(rocl_table_writer *w, const rocl_html_panel *p)
-{
-    begin_panel(&w->buf, p->id);
-    rocl_table_flush(w);
-    if (w->status == ROCL_OK)
-        w->status = p->put(p->ctx, w->out, w->err);
-    rocl_buf_str(&w->buf, "</section>\n");
-}
-
 /* The heading of the page. */
 static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
 {
@@ -207,7 +184,16 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
     if (!alone) {
         begin_panel(b, overview);
         rocl_html_put_overview(w);
-        put_empty_tabs(b, all);
+        /* The reports that found nothing have no tabs. */
+        const char *before = "<p class=\"note\">Nothing in this trace for: ";
+        for (size_t i = 0; i < all->count; i++) {
+            if (!begins_tab(all, i, true))
+                continue;
+            rocl_buf_str(b, before);
+            rocl_html_put(b, "%s", tab_of(&all->tables[i]).title);
+            before = ", ";
+        }
+        rocl_buf_str(b, *before == ',' ? "</p>\n" : "");
         rocl_buf_str(b, "</section>\n");
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -220,8 +206,13 @@ static void write_page(rocl_table_writer *w, const rocl_html_panel *panel)
                 put_table(w, &all->tables[k]);
         rocl_buf_str(b, "</section>\n");
     }
-    if (panel)
-        put_panel(w, panel);
+    if (panel) {
+        begin_panel(b, panel->id);
+        rocl_table_flush(w);
+        if (w->status == ROCL_OK)
+            w->status = panel->put(panel->ctx, w->out, w->err);
+        rocl_buf_str(b, "</section>\n");
+    }
     rocl_buf_str(b, "</main>\n<script>");
     rocl_buf_str(b, script);
     rocl_buf_str(b, "</script>");
