@@ -23,8 +23,7 @@
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.h      begins and ends that are records of their own, joined while they are parsed
- *     open.h        begins that wait for their ends, also found by an id
- *     halves.c      those that come in no order, or in several pieces, joined by an external sort
+ *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H

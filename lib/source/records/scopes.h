@@ -18,7 +18,7 @@
 #define ROCL_SOURCE_RECORDS_SCOPES_H
 
 #include "base/buf.h"
-#include "source/records/open.h"
+#include "source/ranges.h"
 #include "source/records/records.h"
 
 /* A begin that waits for its end. */
