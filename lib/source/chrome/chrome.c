@@ -119,18 +119,6 @@ static bool is_negative(const rocl_json_token *t)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
-static rocl_view without_process(rocl_view name, bool of_gpu)
-{
-    size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
-    while (n && name.p[n - 1] != '(')
-        n--;
-    const rocl_view whose = {name.p + n, name.n - n};
-    return n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
-               ? (rocl_view){name.p, n - 2}
-               : name;
-}
-
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
                                const chrome_event *e, bool of_gpu, rocl_error *err)
 {
@@ -151,8 +139,15 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
             rocl_buf_byte(&w->text[0], '.');
             rocl_json_unescape(&w->text[0], key.text);
         }
-        r->counter =
-            without_process((rocl_view){(const char *)w->text[0].data, w->text[0].len}, of_gpu);
+        /* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
+        rocl_view name = (rocl_view){(const char *)w->text[0].data, w->text[0].len};
+        size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
+        while (n && name.p[n - 1] != '(')
+            n--;
+        const rocl_view whose = {name.p + n, name.n - n};
+        r->counter = n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
+                         ? (rocl_view){name.p, n - 2}
+                         : name;
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
             st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
@@ -277,30 +272,6 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* An event of a file that rtg2json wrote. */
-static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
-                                 chrome_worker *w, const chrome_event *e, rocl_error *err)
-{
-    bool work;
-    r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
-    if (rocl_view_is(r->name, PF_UNNAMED))
-        r->name = (rocl_view){"", 0};
-    if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, r, &f->work, w, e, &work))
-        return chrome_count_bad_args(to, r->where, err);
-    if (!r->as.e.category)
-        r->as.e.category = rocl_records_text(to, e->cat);
-    const rocl_view stream =
-        work ? chrome_own_stream_name(&f->own, rocl_records_input_of(to)->trace, e, r->stream)
-             : (rocl_view){0};
-    if (stream.n) {
-        const rocl_status st = rocl_record_name(to, ROCL_KEY_STREAM, r, stream, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    return work ? rocl_record_put(to, r, err)
-                : chrome_put_with_args(to, r, &f->collectives, w, e, err);
-}
-
 /* The process of GPU work, or of a row in a merged file that is no process. */
 static rocl_status find_process(rocl_records *to, rocl_source_record *r, chrome_file *f,
                                 chrome_worker *w, chrome_event *e, rocl_error *err)
@@ -409,19 +380,6 @@ static uint64_t scope_of(const chrome_event *e, bool old)
     return chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
 }
 
-/* An event of a phase that is not read. */
-static rocl_status put_aside(rocl_records *to, chrome_file *f, char ph, uint64_t where,
-                             rocl_error *err)
-{
-    for (int i = 0; i < ASIDES && ph; i++)
-        if (strchr(asides[i].phases, ph)) {
-            if (rocl_records_first_pass(to))
-                atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
-            return ROCL_OK;
-        }
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
-}
-
 /* A process or thread with a text as its number gets that as its name, unless metadata name it. */
 static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, rocl_key_of of,
                                rocl_view text, rocl_error *err)
@@ -489,8 +447,16 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     /* The empty first element of rocprof and RPD. */
     if (!e->ph.n && !e->has_ts && !e->name.n && !e->pid.text.n)
         return ROCL_OK;
-    if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
-        return put_aside(to, f, ph, where, err);
+    if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph)) {
+        /* An event of a phase that is not read. */
+        for (int i = 0; i < ASIDES && ph; i++)
+            if (strchr(asides[i].phases, ph)) {
+                if (rocl_records_first_pass(to))
+                    atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
+                return ROCL_OK;
+            }
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
+    }
     if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
                                  rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000), err);
@@ -517,8 +483,27 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
-    if (st == ROCL_OK && f->own.known)
-        return put_own_event(to, &r, f, w, e, err);
+    if (st == ROCL_OK && f->own.known) {
+        /* An event of a file that rtg2json wrote. */
+        bool work;
+        r.name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
+        if (rocl_view_is(r.name, PF_UNNAMED))
+            r.name = (rocl_view){"", 0};
+        if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, &r, &f->work, w, e, &work))
+            return chrome_count_bad_args(to, r.where, err);
+        if (!r.as.e.category)
+            r.as.e.category = rocl_records_text(to, e->cat);
+        const rocl_view stream =
+            work ? chrome_own_stream_name(&f->own, rocl_records_input_of(to)->trace, e, r.stream)
+                 : (rocl_view){0};
+        if (stream.n) {
+            st = rocl_record_name(to, ROCL_KEY_STREAM, &r, stream, err);
+            if (st != ROCL_OK)
+                return st;
+        }
+        return work ? rocl_record_put(to, &r, err)
+                    : chrome_put_with_args(to, &r, &f->collectives, w, e, err);
+    }
     return st ? st : put_event(to, &r, f, w, e, err);
 }
 
@@ -526,11 +511,10 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     chrome_file *f = in->state;
-    void **state = rocl_records_state(to);
-    if (!*state && !(*state = calloc(1, sizeof(chrome_worker))))
-        return rocl_fail_memory(err);
-    chrome_worker *w = *state;
+    chrome_worker *w = rocl_records_own(to, sizeof *w);
     rocl_json_token v;
+    if (!w)
+        return rocl_fail_memory(err);
     rocl_status st = rocl_json_load(&w->r, &w->bytes, in->files[0].spool, piece->first, piece->last,
                                     f->flags | ROCL_JSON_ELEMENTS, err);
     while (st == ROCL_OK && rocl_json_element(&w->r, &v)) {
@@ -628,25 +612,6 @@ static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error
     return st;
 }
 
-/* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
-static void report_asides(const chrome_file *f, const rocl_records_input *in)
-{
-    rocl_buf b = {0};
-    rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
-    const size_t begin = b.len;
-    for (int i = 0; i < ASIDES; i++) {
-        const uint64_t n = atomic_load(&f->left_out[i]);
-        if (n)
-            rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
-                            asides[i].what);
-    }
-    const bool any = b.len > begin;
-    rocl_buf_byte(&b, 0);
-    if (any && !b.failed)
-        rocl_notice(in->trace, "%s", (const char *)b.data);
-    rocl_buf_free(&b);
-}
-
 static rocl_status complete_record(rocl_records *to, rocl_plain_record *r, rocl_error *err)
 {
     (void)err;
@@ -710,23 +675,6 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .sees = sees_agent,
                                           .close = close_file};
 
-/* Strictly first; files of old profilers have quotes in names without a backslash. */
-static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
-{
-    chrome_file *f = in->state;
-    rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
-    bool quotes = false;
-    rocl_status st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
-    if (st == ROCL_INPUT && quotes) {
-        rocl_json_index_free(&f->index);
-        f->index = (rocl_json_index){0};
-        how.flags |= ROCL_JSON_QUOTES;
-        st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
-    }
-    f->flags = how.flags;
-    return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
-}
-
 /* The next array of events: the whole file, or a member of it, of which there may be several. NULL:
  * no more. */
 static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_json_node *before)
@@ -734,24 +682,6 @@ static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_js
     if (x->nodes->kind == ROCL_JSON_ARRAY)
         return before ? NULL : x->nodes;
     return before ? rocl_json_same(x, before) : rocl_json_child(x, x->nodes, "traceEvents");
-}
-
-static rocl_status add_pieces(rocl_records_input *in, rocl_error *err)
-{
-    const rocl_json_index *x = &((chrome_file *)in->state)->index;
-    const rocl_json_node *events = next_events(x, NULL);
-    do {
-        if (!events || events->kind != ROCL_JSON_ARRAY)
-            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents",
-                             in->source->path);
-        for (size_t i = 0; i < events->blocks; i++) {
-            const rocl_json_block *b = &x->blocks[events->block + i];
-            if (!rocl_records_add_piece(
-                    in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
-                return rocl_fail_memory(err);
-        }
-    } while ((events = next_events(x, events)));
-    return ROCL_OK;
 }
 
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
@@ -781,11 +711,18 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     f->marker = texts[3];
     f->work.allocation = texts[4];
     f->hsa = texts[5];
-    st = outline_file(in, err);
+    rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
+    st = rocl_records_outline(in, &f->index, &how, err);
+    f->flags = how.flags;
     if (st != ROCL_OK)
         return st;
-    if ((st = add_pieces(in, err)) != ROCL_OK)
-        return st;
+    const rocl_json_node *events = next_events(&f->index, NULL);
+    do {
+        if (!events || events->kind != ROCL_JSON_ARRAY)
+            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents", s->path);
+        if (!rocl_records_add_blocks(in, &f->index, events, 0))
+            return rocl_fail_memory(err);
+    } while ((events = next_events(&f->index, events)));
     /* An array alone need not be closed. */
     const bool in_event = f->index.rest < f->index.size;
     if (f->index.truncated && (in_event || f->index.nodes->kind == ROCL_JSON_OBJECT))
@@ -797,13 +734,28 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK && (f->kineto || f->own.is))
         st = chrome_who_open(&f->who, in, &f->index, f->flags, err);
     f->work.in_work_items = f->own.is;
-    for (const rocl_json_node *events = next_events(&f->index, NULL);
-         st == ROCL_OK && events && !f->kineto; events = next_events(&f->index, events))
+    for (events = next_events(&f->index, NULL); st == ROCL_OK && events && !f->kineto;
+         events = next_events(&f->index, events))
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;
-    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK)
-        report_asides(f, in);
+    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK) {
+        /* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
+        rocl_buf b = {0};
+        rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
+        const size_t begin = b.len;
+        for (int i = 0; i < ASIDES; i++) {
+            const uint64_t n = atomic_load(&f->left_out[i]);
+            if (n)
+                rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
+                                asides[i].what);
+        }
+        const bool any = b.len > begin;
+        rocl_buf_byte(&b, 0);
+        if (any && !b.failed)
+            rocl_notice(in->trace, "%s", (const char *)b.data);
+        rocl_buf_free(&b);
+    }
     return st ? st : chrome_explain_flows(f->flows, in, err);
 }
 

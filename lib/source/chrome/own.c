@@ -93,15 +93,6 @@ static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char 
     return ROCL_NO_KEY;
 }
 
-/* "overlapping calls of 12 (2)": calls of the thread whose row has that number. */
-static uint64_t find_thread(const char *row)
-{
-    static const char words[] = PF_OVERLAPPING_CALLS " of ";
-    const char *p = row + sizeof words - 1;
-    return !strncmp(row, words, sizeof words - 1) && *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10)
-                                                                            : ROCL_NO_KEY;
-}
-
 /* GPUs of several machines may have the same numbers: then they are numbered in the order of the
  * file. */
 static void number_gpus(chrome_own *o)
@@ -128,7 +119,12 @@ void chrome_own_learn(chrome_own *o, const rocl_trace *t)
         chrome_own_row *r = &o->rows[i];
         const char *name = rocl_str(t, r->name);
         processes += r->tid == ROCL_NO_KEY;
-        r->thread = find_thread(name);
+        /* "overlapping calls of 12 (2)": calls of the thread whose row has that number. */
+        static const char words[] = PF_OVERLAPPING_CALLS " of ";
+        const char *p = name + sizeof words - 1;
+        r->thread = !strncmp(name, words, sizeof words - 1) && *p >= '0' && *p <= '9'
+                        ? strtoull(p, NULL, 10)
+                        : ROCL_NO_KEY;
         if (r->tid != ROCL_NO_KEY || o->gpu_count == CHROME_OWN_MAX ||
             strncmp(name, "GPU ", 4) != 0 || name[4] < '0' || name[4] > '9')
             continue;
@@ -258,24 +254,6 @@ static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, u
         *type = ROCL_AGENT_CPU;
 }
 
-/* The ends of a copy by their texts: GPUs by the names of their processes, and other agents.
- * Versions that numbered GPUs as agents do not tell which these are: then, and without texts, an
- * end on a GPU is on that of the row. */
-static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
-                       const own_args *own, uint64_t process, uint64_t row)
-{
-    uint64_t *const agents[] = {&r->src, &r->dst};
-    rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
-    bool named = row == ROCL_NO_KEY;
-    for (unsigned i = 0; i < 2; i++)
-        named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
-    for (unsigned i = 0; i < 2; i++)
-        if (named || *agents[i] == ROCL_NO_KEY)
-            find_end(o, t, own->ends[i], process, row, agents[i], types[i]);
-        else
-            *agents[i] = row;
-}
-
 static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
                       const chrome_work *k, const chrome_event *e, rocl_kind kind,
                       const own_args *own)
@@ -291,7 +269,19 @@ static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_tra
         r->as.dispatch.dispatch_id = own->dispatch;
     } else if (kind == ROCL_COPY) {
         chrome_make_copy(r, k, e, &a);
-        place_copy(r, o, t, own, placed.process, placed.agent);
+        /* The ends of a copy by their texts: GPUs by the names of their processes, and other
+         * agents. Versions that numbered GPUs as agents do not tell which these are: then, and
+         * without texts, an end on a GPU is on that of the row. */
+        uint64_t *const agents[] = {&r->src, &r->dst};
+        rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
+        bool named = placed.agent == ROCL_NO_KEY;
+        for (unsigned i = 0; i < 2; i++)
+            named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
+        for (unsigned i = 0; i < 2; i++)
+            if (named || *agents[i] == ROCL_NO_KEY)
+                find_end(o, t, own->ends[i], placed.process, placed.agent, agents[i], types[i]);
+            else
+                *agents[i] = placed.agent;
     } else if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH) {
         rocprof_alloc_operation(r->name, kind == ROCL_SCRATCH, &r->as.alloc);
         r->as.e.category = kind == ROCL_ALLOC ? k->allocation : 0;

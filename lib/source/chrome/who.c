@@ -134,19 +134,6 @@ static bool define_nodes(const chrome_who *w, rocl_capture *c, bool *any)
     return true;
 }
 
-static void refine_agent(rocl_agent *a, const rocl_roster_gpu *g)
-{
-    a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
-    a->logical_index = a->type_index = g->number;
-    a->ordinal = g->ordinal == 1;
-    a->label = g->label ? g->label : a->label;
-    a->name = g->name;
-    a->vendor = g->vendor;
-    a->product = g->product;
-    a->uuid = g->uuid;
-    a->pci = g->pci;
-}
-
 /* A number that had to be changed stands in the name: "worker (tid 12)", "thread 12". */
 static bool read_real_tid(rocl_trace *t, rocl_thread *thread)
 {
@@ -180,8 +167,17 @@ rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_
         const rocl_roster_process *known = p ? find_process(w, (uint64_t)p->id) : NULL;
         const rocl_roster_gpu *g = known ? find_gpu(w, (uint64_t)p->id, (uint64_t)a->id) : NULL;
         a->node = known && any ? nodes + (uint32_t)known->on : a->node;
-        if (g)
-            refine_agent(a, g);
+        if (g) {
+            a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
+            a->logical_index = a->type_index = g->number;
+            a->ordinal = g->ordinal == 1;
+            a->label = g->label ? g->label : a->label;
+            a->name = g->name;
+            a->vendor = g->vendor;
+            a->product = g->product;
+            a->uuid = g->uuid;
+            a->pci = g->pci;
+        }
     }
     for (uint32_t i = 0; i < c->thread_count; i++) {
         rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);

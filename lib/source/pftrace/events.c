@@ -41,13 +41,12 @@ rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl
                             rocl_error *err)
 {
     pfr_file *f = in->state;
-    void **state = rocl_records_state(to);
     const size_t n = (size_t)(piece->last - piece->first);
+    pfr_worker *w = rocl_records_own(to, sizeof *w);
     pfr_packet p;
     size_t got;
-    if (!*state && !(*state = calloc(1, sizeof(pfr_worker))))
+    if (!w)
         return rocl_fail_memory(err);
-    pfr_worker *w = *state;
     w->file = f;
     w->to = to;
     w->piece = piece->part;

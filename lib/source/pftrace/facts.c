@@ -267,12 +267,10 @@ static void pass_note(pfr_worker *w, const note *n, int depth)
     }
     if (n->kind == NOTE_DICT || n->kind == NOTE_ARRAY) {
         rocl_pb r = rocl_pb_of(n->whole);
-        rocl_pb_field f;
+        rocl_view message;
         const size_t inner = w->name.len;
-        for (unsigned i = 0; depth < NOTE_DEPTH_MAX && rocl_pb_next(&r, &f);) {
-            if (f.number != n->kind || f.kind != ROCL_PB_BYTES)
-                continue;
-            note entry = read_note(w, f.bytes);
+        for (unsigned i = 0; depth < NOTE_DEPTH_MAX && pfr_next_bytes(&r, n->kind, &message);) {
+            const note entry = read_note(w, message);
             w->name.len = inner;
             if (n->kind == NOTE_DICT)
                 rocl_buf_byte(&w->name, '.');
@@ -314,11 +312,9 @@ static bool is_counter_note(pfr_worker *w, const note *n)
 void pfr_read_notes(pfr_worker *w, rocl_view event, unsigned on, pfr_facts *facts, bool args)
 {
     rocl_pb r = rocl_pb_of(event);
-    rocl_pb_field f;
-    while (rocl_pb_next(&r, &f)) {
-        if (f.number != EV_ANNOTATION || f.kind != ROCL_PB_BYTES)
-            continue;
-        const note n = read_note(w, f.bytes);
+    rocl_view message;
+    while (pfr_next_bytes(&r, EV_ANNOTATION, &message)) {
+        const note n = read_note(w, message);
         const unsigned word = note_word(w, &n);
         if (word < WORDS && words[word].on & on)
             set_fact(facts, word, n.kind == NOTE_STRING, n.number, n.text);

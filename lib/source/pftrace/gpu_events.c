@@ -48,11 +48,9 @@ static void read_launch(pfr_worker *w, rocl_view message, pfr_facts *a)
 static rocl_view message_text(rocl_view message, uint32_t field)
 {
     rocl_pb r = rocl_pb_of(message);
-    rocl_pb_field f;
     rocl_view v = {"", 0};
-    while (rocl_pb_next(&r, &f))
-        if (f.number == field && f.kind == ROCL_PB_BYTES)
-            v = f.bytes;
+    while (pfr_next_bytes(&r, field, &v))
+        continue;
     return v;
 }
 
@@ -233,8 +231,7 @@ static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const
 
 rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
 {
-    rocl_pb p, inner;
-    rocl_pb_field f, g;
+    rocl_view bytes;
     stage_event s;
     pfr_facts a;
     rocl_key_facts symbol = {0};
@@ -253,10 +250,9 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         if (st != ROCL_OK)
             return st;
     }
-    inner = rocl_pb_of(s.kernel);
-    while (rocl_pb_next(&inner, &g))
-        if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
-            pfr_read_arg(w, g.bytes, &a);
+    rocl_pb kernel = rocl_pb_of(s.kernel);
+    while (pfr_next_bytes(&kernel, KERNEL_ARGS, &bytes))
+        pfr_read_arg(w, bytes, &a);
     read_launch(w, s.launch, &a);
     if (!r->name.n && !s.named)
         r->name = s.stage;
@@ -267,11 +263,10 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         symbol.mangled = rocl_records_text(w->to, mangled);
         r->kernel = (uint64_t)symbol.mangled << 32 | rocl_records_text(w->to, r->name);
     }
-    for (p = rocl_pb_of(w->packet->body);
-         r->kind == ROCL_DISPATCH && rocl_records_want_args(w->to) && rocl_pb_next(&p, &f);)
-        if (f.number == STAGE_EXTRA && f.kind == ROCL_PB_BYTES)
-            rocl_record_arg(w->to, message_text(f.bytes, EXTRA_NAME),
-                            message_text(f.bytes, EXTRA_VALUE));
+    rocl_pb p = rocl_pb_of(w->packet->body);
+    while (r->kind == ROCL_DISPATCH && rocl_records_want_args(w->to) &&
+           pfr_next_bytes(&p, STAGE_EXTRA, &bytes))
+        rocl_record_arg(w->to, message_text(bytes, EXTRA_NAME), message_text(bytes, EXTRA_VALUE));
     pfr_fill_work(w, r, &a, &symbol);
     place_stage(r, s.queue, &a);
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, s.gpu);
@@ -318,11 +313,11 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
     r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     rocl_sample_value *s = &r->as.sample;
     s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;
-    for (p = rocl_pb_of(w->packet->body); st == ROCL_OK && rocl_pb_next(&p, &f);) {
+    rocl_view bytes;
+    p = rocl_pb_of(w->packet->body);
+    while (st == ROCL_OK && pfr_next_bytes(&p, GPU_COUNTER_VALUES, &bytes)) {
         uint64_t id = ROCL_NO_KEY;
-        if (f.number != GPU_COUNTER_VALUES || f.kind != ROCL_PB_BYTES)
-            continue;
-        rocl_pb inner = rocl_pb_of(f.bytes);
+        rocl_pb inner = rocl_pb_of(bytes);
         s->value = 0;
         while (rocl_pb_next(&inner, &g)) {
             if (g.number == VALUE_ID)

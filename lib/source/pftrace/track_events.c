@@ -4,42 +4,30 @@
 #include "model/kinds.h"
 #include "source/pftrace/worker.h"
 
-typedef enum event_class {
-    CLASS_CALL,
-    CLASS_MARKER,
-    CLASS_KERNEL,
-    CLASS_COPY,
-    CLASS_STREAM, /* kernels and copies */
-    CLASS_ALLOCATION,
-    CLASS_SCRATCH,
-    CLASS_GRAPH,
-    CLASS_HIP_EVENT,
-    CLASS_BARRIER
-} event_class;
-
-static event_class class_of(const char *category)
+/* The kind of events of a category; ROCL_KINDS: kernels and copies. */
+static rocl_kind kind_of_category(const char *category)
 {
     static const struct {
         const char *category;
-        event_class class;
-    } classes[] = {{"kernel_dispatch", CLASS_KERNEL},
-                   {"memory_copy", CLASS_COPY},
-                   {"hip_stream", CLASS_STREAM},
-                   {"memory_allocation", CLASS_ALLOCATION},
-                   {"memory_allocate", CLASS_ALLOCATION},
-                   {"scratch_memory", CLASS_SCRATCH},
-                   {"graph_launch", CLASS_GRAPH},
-                   {"hip_event", CLASS_HIP_EVENT},
-                   {"barrier", CLASS_BARRIER},
-                   {"user", CLASS_MARKER},
-                   {"python", CLASS_MARKER},
-                   {"kokkos", CLASS_MARKER}};
+        rocl_kind kind;
+    } kinds[] = {{"kernel_dispatch", ROCL_DISPATCH},
+                 {"memory_copy", ROCL_COPY},
+                 {"hip_stream", ROCL_KINDS},
+                 {"memory_allocation", ROCL_ALLOC},
+                 {"memory_allocate", ROCL_ALLOC},
+                 {"scratch_memory", ROCL_SCRATCH},
+                 {"graph_launch", ROCL_GRAPH},
+                 {"hip_event", ROCL_HIP_EVENT},
+                 {"barrier", ROCL_BARRIER},
+                 {"user", ROCL_MARKER},
+                 {"python", ROCL_MARKER},
+                 {"kokkos", ROCL_MARKER}};
     const char *bare = rocl_bare_category(category);
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (!strcmp(bare, classes[i].category))
-            return classes[i].class;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(bare, kinds[i].category))
+            return kinds[i].kind;
     const rocl_call_group *g = rocl_call_group_of(bare);
-    return g && g->domain == ROCL_DOMAIN_MARKERS ? CLASS_MARKER : CLASS_CALL;
+    return g && g->domain == ROCL_DOMAIN_MARKERS ? ROCL_MARKER : ROCL_REGION;
 }
 
 /* Chrome's phases that are not types of track events. */
@@ -238,18 +226,6 @@ static uint32_t name_text(pfr_worker *w, const track_event *e)
                                                    : pfr_text_id(w, e->name_bytes);
 }
 
-static rocl_kind kind_of_class(event_class c, rocl_view name)
-{
-    static const rocl_kind kinds[] = {
-        [CLASS_CALL] = ROCL_REGION,         [CLASS_MARKER] = ROCL_MARKER,
-        [CLASS_KERNEL] = ROCL_DISPATCH,     [CLASS_COPY] = ROCL_COPY,
-        [CLASS_STREAM] = ROCL_DISPATCH,     [CLASS_ALLOCATION] = ROCL_ALLOC,
-        [CLASS_SCRATCH] = ROCL_SCRATCH,     [CLASS_GRAPH] = ROCL_GRAPH,
-        [CLASS_HIP_EVENT] = ROCL_HIP_EVENT, [CLASS_BARRIER] = ROCL_BARRIER};
-    const bool copy = c == CLASS_STREAM && rocl_view_begins(name, "MEMORY_COPY_");
-    return copy ? ROCL_COPY : kinds[c];
-}
-
 /* An end of an arrow, at a call or instant. */
 static rocl_status put_flow(pfr_worker *w, const rocl_source_record *at, rocl_view name,
                             uint64_t flow, rocl_flow_end end, bool next, rocl_error *err)
@@ -302,11 +278,12 @@ static rocl_status put_begin(pfr_worker *w, rocl_source_record *r, const track_e
                                   ? rocl_strings_put(w->file->bytes, e->category.p, e->category.n)
                                   : e->category_bytes;
     pfr_text *known = pfr_text_of(w, category);
-    if (!known->class)
-        known->class = (uint8_t)(class_of(pfr_bytes(w->file, category).p) + 1);
+    if (!known->kind_plus1)
+        known->kind_plus1 = (uint8_t)(kind_of_category(pfr_bytes(w->file, category).p) + 1);
     const rocl_view name = name_of(w, e);
-    const rocl_kind kind =
-        r->kind == ROCL_INSTANT ? ROCL_INSTANT : kind_of_class(known->class - 1u, name);
+    rocl_kind kind = r->kind == ROCL_INSTANT ? ROCL_INSTANT : (rocl_kind)(known->kind_plus1 - 1);
+    if (kind == ROCL_KINDS)
+        kind = rocl_view_begins(name, "MEMORY_COPY_") ? ROCL_COPY : ROCL_DISPATCH;
     const bool call = kind <= ROCL_INSTANT;
     bool timed = r->half == ROCL_WHOLE;
     pfr_facts a;
@@ -431,15 +408,6 @@ static rocl_status put_extra(pfr_worker *w, const rocl_source_record *base, rocl
     return st;
 }
 
-/* Names the process and thread of an event. */
-static rocl_status name_track(pfr_worker *w, const rocl_source_record *r, const pfr_track *t,
-                              rocl_error *err)
-{
-    if (!t || !t->thread_name || r->thread == ROCL_NO_KEY)
-        return ROCL_OK;
-    return rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name), err);
-}
-
 /* Chrome's asynchronous events are matched by id within a category (old kinds: within a name), all
  * others by track. False: it has no id. */
 static bool find_scope(const pfr_worker *w, rocl_source_record *r, const track_event *e,
@@ -542,7 +510,11 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
             st = rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
                                    "a name that no packet before it has interned", err);
         st = st == ROCL_OK ? put_begin(w, r, &e, t, err) : st;
-        return st == ROCL_OK && r->kind <= ROCL_INSTANT ? name_track(w, r, t, err) : st;
+        if (st == ROCL_OK && r->kind <= ROCL_INSTANT && t && t->thread_name &&
+            r->thread != ROCL_NO_KEY)
+            st = rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name),
+                                  err);
+        return st;
     case TYPE_END:
         return put_end(w, r, &e, err);
     case TYPE_ARROW:

@@ -28,6 +28,7 @@
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H
 
+#include "base/json_index.h"
 #include "base/view.h"
 #include "model/kinds.h"
 #include "source/db/rows.h"
@@ -211,8 +212,10 @@ uint32_t rocl_records_text(rocl_records *to, rocl_view s);
 /* The input and the current piece. */
 rocl_records_input *rocl_records_input_of(const rocl_records *to);
 const rocl_piece *rocl_records_piece(const rocl_records *to);
-/* The parser's own state of this worker: NULL at first, freed by free_worker. */
-void **rocl_records_state(rocl_records *to);
+/* The parser's own state of this worker, freed by free_worker: NULL at first; memory of this size,
+ * made zeroed (NULL: memory is out). */
+void *rocl_records_state(const rocl_records *to);
+void *rocl_records_own(rocl_records *to, size_t size);
 /* For formats that join records themselves: is this the first pass, and which worker is this? */
 bool rocl_records_first_pass(const rocl_records *to);
 unsigned rocl_records_worker(const rocl_records *to);
@@ -284,6 +287,13 @@ struct rocl_records_input {
 rocl_status rocl_records_open(rocl_records_input **in, rocl_source *s, rocl_trace *t,
                               const rocl_record_format *format, rocl_error *err);
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
+/* The outline of a JSON file, the first of the input; strictly first: files of old writers have
+ * quotes in strings without a backslash, which how->flags then say. Free it in any case. */
+rocl_status rocl_records_outline(const rocl_records_input *in, rocl_json_index *x,
+                                 rocl_json_outline *how, rocl_error *err);
+/* Adds the blocks of an array in it as pieces. */
+bool rocl_records_add_blocks(rocl_records_input *in, const rocl_json_index *x,
+                             const rocl_json_node *array, uint32_t part);
 /* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */

@@ -2,21 +2,17 @@
 #include "source/records/registry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
-
-static bool is_same_key(const rocl_key *a, const rocl_key *b)
-{
-    return a->process == b->process && a->agent == b->agent && a->number == b->number;
-}
 
 /* The slot of a key, or the empty one where it belongs. */
 static uint32_t *find_slot(const rocl_registry *r, const rocl_key *k)
 {
     const size_t mask = r->slot_count - 1;
     size_t i = (size_t)rocl_mix64(k->process ^ rocl_mix64(k->agent ^ rocl_mix64(k->number))) & mask;
-    while (r->slots[i] && !is_same_key(&r->entries[r->slots[i] - 1].key, k))
+    while (r->slots[i] && memcmp(&r->entries[r->slots[i] - 1].key, k, sizeof *k) != 0)
         i = (i + 1) & mask;
     return &r->slots[i];
 }

@@ -34,17 +34,16 @@ struct rocprof_fields {
     size_t text_cap;
 };
 
-rocprof_fields *rocprof_fields_new(void)
+rocprof_fields *rocprof_fields_of(rocl_records *to)
 {
-    return calloc(1, sizeof(rocprof_fields));
+    return rocl_records_own(to, sizeof(rocprof_fields));
 }
 
-void rocprof_fields_free(rocprof_fields *f)
+void rocprof_fields_free(void *fields)
 {
-    if (f) {
-        free(f->counters);
-        free(f->text);
-    }
+    rocprof_fields *f = fields;
+    free(f->counters);
+    free(f->text);
     free(f);
 }
 

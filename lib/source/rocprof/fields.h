@@ -15,8 +15,8 @@ bool rocprof_is_counter_line(const char *p, size_t n);
 /* What a worker keeps from line to line. */
 typedef struct rocprof_fields rocprof_fields;
 
-rocprof_fields *rocprof_fields_new(void); /* NULL: memory is out */
-void rocprof_fields_free(rocprof_fields *f);
+rocprof_fields *rocprof_fields_of(rocl_records *to); /* made when needed; NULL: memory is out */
+void rocprof_fields_free(void *fields);
 
 /* Puts the record or records of a line for which rocprof_has_fields(). */
 rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,

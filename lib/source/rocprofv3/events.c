@@ -404,26 +404,6 @@ static void take_kfd_member(json_piece *c, member m, const rocl_json_token *v)
 
 /* ---- the members of a record ----------------------------------------------------------------- */
 
-/* Takes a member of a call, a copy, an operation on memory or a dispatch. */
-static void take_memory_member(json_piece *c, member m, const rocl_json_token *v)
-{
-    rocl_any_record *as = &c->r.as;
-    const bool copy = c->array == ROCPROFV3_COPIES,
-               alloc = c->array == ROCPROFV3_ALLOCATIONS || c->array == ROCPROFV3_SCRATCHES;
-    if (m == MEMBER_DESTINATION && copy)
-        c->r.dst = take_handle(c, v);
-    else if (m == MEMBER_SOURCE && copy)
-        c->r.src = take_handle(c, v);
-    else if (m == MEMBER_BYTES && copy)
-        as->copy.size = take_uint(v, &c->bad);
-    else if (m == MEMBER_FLAGS && alloc)
-        as->alloc.flags = take_uint(v, &c->bad);
-    else if (m == MEMBER_ADDRESS && alloc)
-        as->alloc.address = v->kind == ROCL_JSON_OBJECT ? take_handle(c, v) : take_uint(v, &c->bad);
-    else if (m == MEMBER_ALLOCATION_SIZE && alloc)
-        as->alloc.size = take_uint(v, &c->bad);
-}
-
 static void take_dispatch_member(json_piece *c, member m, const rocl_json_token *v)
 {
     rocl_dispatch *d = &c->r.as.dispatch; /* a counter value begins with its dispatch */
@@ -454,12 +434,28 @@ static void take_dispatch_member(json_piece *c, member m, const rocl_json_token 
     }
 }
 
-static void take_graph_member(json_piece *c, member m, const rocl_json_token *v)
+/* Takes a member of a copy, an operation on memory or the launch of a graph. */
+static void take_work_member(json_piece *c, member m, const rocl_json_token *v)
 {
-    if (m == MEMBER_GRAPH_EXEC)
-        c->r.as.hip.graph_exec_id = take_handle(c, v);
-    else if (m == MEMBER_DISPATCHES || m == MEMBER_KERNEL_DISPATCHES)
-        c->r.as.hip.kernel_count = take_uint(v, &c->bad);
+    rocl_any_record *as = &c->r.as;
+    const bool copy = c->array == ROCPROFV3_COPIES, graph = c->array == ROCPROFV3_GRAPHS,
+               alloc = c->array == ROCPROFV3_ALLOCATIONS || c->array == ROCPROFV3_SCRATCHES;
+    if (m == MEMBER_DESTINATION && copy)
+        c->r.dst = take_handle(c, v);
+    else if (m == MEMBER_SOURCE && copy)
+        c->r.src = take_handle(c, v);
+    else if (m == MEMBER_BYTES && copy)
+        as->copy.size = take_uint(v, &c->bad);
+    else if (m == MEMBER_FLAGS && alloc)
+        as->alloc.flags = take_uint(v, &c->bad);
+    else if (m == MEMBER_ADDRESS && alloc)
+        as->alloc.address = v->kind == ROCL_JSON_OBJECT ? take_handle(c, v) : take_uint(v, &c->bad);
+    else if (m == MEMBER_ALLOCATION_SIZE && alloc)
+        as->alloc.size = take_uint(v, &c->bad);
+    else if (m == MEMBER_GRAPH_EXEC && graph)
+        as->hip.graph_exec_id = take_handle(c, v);
+    else if ((m == MEMBER_DISPATCHES || m == MEMBER_KERNEL_DISPATCHES) && graph)
+        as->hip.kernel_count = take_uint(v, &c->bad);
 }
 
 /* Takes the members of the entered object, and of nested objects that are parts of the record.
@@ -536,10 +532,8 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
                 take_sample_member(c, (member)m, &v);
             else if (c->array == ROCPROFV3_KFD)
                 take_kfd_member(c, (member)m, &v);
-            else if (c->array == ROCPROFV3_GRAPHS)
-                take_graph_member(c, (member)m, &v);
             else
-                take_memory_member(c, (member)m, &v);
+                take_work_member(c, (member)m, &v);
         }
 }
 
@@ -596,24 +590,6 @@ static void find_agent(json_piece *c, uint64_t *handle, rocl_error *err)
         c->st = count_dangling(c, ROCL_FAULT_DANGLING_AGENT, "an agent that is not listed", err);
 }
 
-static void find_kernel(json_piece *c, char *name, size_t size, rocl_error *err)
-{
-    if (c->kernel_id == ROCL_NO_KEY)
-        return;
-    c->r.kernel = c->kernel_id;
-    c->r.as.dispatch.kernel_id = (int64_t)c->kernel_id;
-    if (rocl_ids_get(&c->p->symbol_ids, c->kernel_id) != ROCL_NONE)
-        return;
-    const uint32_t host_name = rocl_ids_get(&c->p->host_functions, c->kernel_id);
-    if (host_name != ROCL_NONE) {
-        c->r.name.p = rocl_strings_get(c->run->trace->strings, host_name, &c->r.name.n);
-        return;
-    }
-    c->r.name.n = (size_t)snprintf(name, size, "kernel %" PRIu64, c->kernel_id);
-    c->r.name.p = name;
-    c->st = count_dangling(c, ROCL_FAULT_DANGLING_KERNEL, "a kernel without a symbol", err);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 static rocl_status put_dispatch(json_piece *c, rocl_error *err)
@@ -627,7 +603,20 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
     const uint32_t label = c->external ? rocl_ids_get(&c->p->labels, c->external) : ROCL_NONE;
     r->label = label == ROCL_NONE ? 0 : label;
     find_agent(c, &r->agent, err);
-    find_kernel(c, name, sizeof name, err);
+    if (c->kernel_id != ROCL_NO_KEY) {
+        r->kernel = c->kernel_id;
+        r->as.dispatch.kernel_id = (int64_t)c->kernel_id;
+    }
+    if (c->kernel_id != ROCL_NO_KEY && rocl_ids_get(&c->p->symbol_ids, c->kernel_id) == ROCL_NONE) {
+        const uint32_t host_name = rocl_ids_get(&c->p->host_functions, c->kernel_id);
+        if (host_name != ROCL_NONE) {
+            r->name.p = rocl_strings_get(c->run->trace->strings, host_name, &r->name.n);
+        } else {
+            r->name.n = (size_t)snprintf(name, sizeof name, "kernel %" PRIu64, c->kernel_id);
+            r->name.p = name;
+            c->st = count_dangling(c, ROCL_FAULT_DANGLING_KERNEL, "a kernel without a symbol", err);
+        }
+    }
     if (c->st != ROCL_OK || c->array == ROCPROFV3_DISPATCHES)
         return c->st ? c->st : rocl_record_put(c->to, r, err);
     /* With counters alone the profiler writes no list of dispatches. */
@@ -884,7 +873,6 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
                                   rocl_error *err)
 {
     rocprofv3_run *run = in->state;
-    void **state = rocl_records_state(to);
     json_piece c = {.to = to,
                     .in = in,
                     .run = run,
@@ -897,9 +885,8 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
                   rocl_records_want(to, (rocl_kind)k);
     if (!wanted)
         return ROCL_OK;
-    if (!*state && !(*state = calloc(1, sizeof(json_worker))))
+    if (!(c.w = rocl_records_own(to, sizeof *c.w)))
         return rocl_fail_memory(err);
-    c.w = *state;
     rocl_status st = rocl_json_load(&c.json, &c.w->block, run->spool, piece->first, piece->last,
                                     ROCL_JSON_ELEMENTS | run->flags, err);
     uint64_t count = 0;

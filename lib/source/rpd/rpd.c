@@ -101,36 +101,6 @@ static bool define_node(rocl_capture *c, rocl_map *nodes, uint64_t machine, uint
     return n;
 }
 
-/* GPUs of several machines, whose names are unknown, are labelled by both numbers:
- * "GPU 2 (node 1)". */
-static rocl_status place_on_nodes(const rpd_file *f, rocl_trace *t, rocl_capture *c,
-                                  rocl_error *err)
-{
-    rocl_map nodes = {0};
-    bool several = false, ok = true;
-    for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
-        several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
-    for (uint32_t i = 0; f->pid_stride && i < c->process_count; i++)
-        several |= (uint64_t)c->processes[i].id >= f->pid_stride;
-    for (uint32_t i = 0; several && f->pid_stride && i < c->process_count && ok; i++) {
-        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
-        ok = define_node(c, &nodes, (uint64_t)p->id / f->pid_stride, &p->node);
-    }
-    for (uint32_t i = 0; several && f->gpu_stride && i < c->agent_count && ok; i++) {
-        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        const uint64_t number = (uint64_t)a->id, own = number % f->gpu_stride;
-        char label[64];
-        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)", (unsigned long long)own,
-                               (unsigned long long)(number / f->gpu_stride));
-        ok = define_node(c, &nodes, number / f->gpu_stride, &a->node);
-        a->label = rocl_strings_put(t->strings, label, (size_t)n);
-        a->absolute_index = a->logical_index = a->type_index = (int64_t)own;
-        ok = ok && a->label != ROCL_NONE;
-    }
-    rocl_map_free(&nodes);
-    return ok ? ROCL_OK : rocl_fail_memory(err);
-}
-
 /* Lost sizes are not a fault of a row, but affect all sums of bytes: a remark says so. */
 static rocl_status remark_on_sizes(rpd_file *f, rocl_records_input *in, rocl_error *err)
 {
@@ -156,7 +126,31 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rpd_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    rocl_status st = place_on_nodes(f, in->trace, c, err);
+    /* GPUs of several machines, whose names are unknown, are labelled by both numbers:
+     * "GPU 2 (node 1)". */
+    rocl_map nodes = {0};
+    bool several = false, ok = true;
+    for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
+        several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
+    for (uint32_t i = 0; f->pid_stride && i < c->process_count; i++)
+        several |= (uint64_t)c->processes[i].id >= f->pid_stride;
+    for (uint32_t i = 0; several && f->pid_stride && i < c->process_count && ok; i++) {
+        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
+        ok = define_node(c, &nodes, (uint64_t)p->id / f->pid_stride, &p->node);
+    }
+    for (uint32_t i = 0; several && f->gpu_stride && i < c->agent_count && ok; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const uint64_t number = (uint64_t)a->id, own = number % f->gpu_stride;
+        char label[64];
+        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)", (unsigned long long)own,
+                               (unsigned long long)(number / f->gpu_stride));
+        ok = define_node(c, &nodes, number / f->gpu_stride, &a->node);
+        a->label = rocl_strings_put(in->trace->strings, label, (size_t)n);
+        a->absolute_index = a->logical_index = a->type_index = (int64_t)own;
+        ok = ok && a->label != ROCL_NONE;
+    }
+    rocl_map_free(&nodes);
+    rocl_status st = ok ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rpd_name_units(in->trace, c, err);
     return st ? st : remark_on_sizes(f, in, err);
@@ -168,13 +162,11 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     rpd_file *f = in->state;
-    void **state = rocl_records_state(to);
-    rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
+    rpd_worker *w = rocl_records_own(to, sizeof *w);
     const rpd_table t = piece->part;
     const bool checks = t == RPD_API_OPS || t == RPD_FRAME || t == RPD_COUNTER;
     rocl_status st = ROCL_OK;
     unsigned n = 1;
-    *state = w;
     if (!w)
         return rocl_fail_memory(err);
     if (checks && !rocl_records_first_pass(to))
