@@ -111,12 +111,6 @@ static event_class class_of(rocl_view cat, rocl_view name)
     return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
 }
 
-/* Not the number of a process or thread. */
-static bool is_negative(const rocl_json_token *t)
-{
-    return t->text.n && *t->text.p == '-';
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
@@ -157,14 +151,6 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
     }
     return st == ROCL_OK && w->has_args && w->args.wrong ? chrome_count_bad_args(to, r->where, err)
                                                          : st;
-}
-
-/* Of rtg2json: the sum of allocations. */
-static bool is_derived_counter(rocl_view name)
-{
-    static const char end[] = " allocated (bytes)";
-    const size_t n = sizeof end - 1;
-    return name.n > n && !memcmp(name.p + name.n - n, end, n);
 }
 
 /* The group of a record of a process, of which the arguments may tell. False: memory is out. */
@@ -271,6 +257,28 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
+
+/* An event of a file that rtg2json wrote. */
+static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
+                                 chrome_worker *w, const chrome_event *e, rocl_error *err)
+{
+    rocl_trace *t = rocl_records_input_of(to)->trace;
+    bool work;
+    rocl_status st = ROCL_OK;
+    r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
+    if (rocl_view_is(r->name, PF_UNNAMED))
+        r->name = (rocl_view){"", 0};
+    if (!chrome_own_make(&f->own, t, r, &f->work, w, e, &work))
+        return chrome_count_bad_args(to, r->where, err);
+    if (!r->as.e.category)
+        r->as.e.category = rocl_records_text(to, e->cat);
+    if (!work)
+        return chrome_put_with_args(to, r, &f->collectives, w, e, err);
+    const rocl_view stream = chrome_own_stream_name(&f->own, t, e, r->stream);
+    if (stream.n)
+        st = rocl_record_name(to, ROCL_KEY_STREAM, r, stream, err);
+    return st ? st : rocl_record_put(to, r, err);
+}
 
 /* The process of GPU work, or of a row in a merged file that is no process. */
 static rocl_status find_process(rocl_records *to, rocl_source_record *r, chrome_file *f,
@@ -400,7 +408,7 @@ static rocl_status place_element(rocl_records *to, rocl_source_record *r, const 
     r->process = e->row = chrome_key_of(to, &e->pid);
     r->thread = chrome_key_of(to, &e->tid);
     /* Rows of the profiler itself belong to the only process. */
-    if ((r->process == 0 && r->thread == 0) || (f->kineto && is_negative(&e->pid)))
+    if ((r->process == 0 && r->thread == 0) || (f->kineto && rocl_view_begins(e->pid.text, "-")))
         r->process = ROCL_NO_KEY;
     if (f->kineto && e->row & ROCL_KEY_OF_TEXT && e->row != ROCL_NO_KEY)
         chrome_place_in_group(to, r, e);
@@ -469,7 +477,7 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     if (ph == 'X' && !e->has_dur)
         return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
     if (ph == 'C')
-        return f->own.is && is_derived_counter(e->name)
+        return f->own.is && rocl_view_ends(e->name, " allocated (bytes)") /* the sum of those */
                    ? ROCL_OK
                    : put_counter(to, &r, w, e, on_gpu && r.process != ROCL_NO_KEY, err);
     if (ph == 's' || ph == 't' || ph == 'f')
@@ -483,27 +491,8 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
-    if (st == ROCL_OK && f->own.known) {
-        /* An event of a file that rtg2json wrote. */
-        bool work;
-        r.name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
-        if (rocl_view_is(r.name, PF_UNNAMED))
-            r.name = (rocl_view){"", 0};
-        if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, &r, &f->work, w, e, &work))
-            return chrome_count_bad_args(to, r.where, err);
-        if (!r.as.e.category)
-            r.as.e.category = rocl_records_text(to, e->cat);
-        const rocl_view stream =
-            work ? chrome_own_stream_name(&f->own, rocl_records_input_of(to)->trace, e, r.stream)
-                 : (rocl_view){0};
-        if (stream.n) {
-            st = rocl_record_name(to, ROCL_KEY_STREAM, &r, stream, err);
-            if (st != ROCL_OK)
-                return st;
-        }
-        return work ? rocl_record_put(to, &r, err)
-                    : chrome_put_with_args(to, &r, &f->collectives, w, e, err);
-    }
+    if (st == ROCL_OK && f->own.known)
+        return put_own_event(to, &r, f, w, e, err);
     return st ? st : put_event(to, &r, f, w, e, err);
 }
 
@@ -536,12 +525,22 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* Reads the first token of a member; false: there is no such member. */
+static bool load_member(const rocl_records_input *in, const rocl_json_node *member, rocl_buf *b,
+                        rocl_json *r, rocl_json_token *v, rocl_status *st, rocl_error *err)
+{
+    if (!member || *st != ROCL_OK)
+        return false;
+    *st = rocl_json_load(r, b, in->files[0].spool, member->begin, member->end,
+                         ((const chrome_file *)in->state)->flags, err);
+    return *st == ROCL_OK && rocl_json_element(r, v);
+}
+
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     const rocl_json_index *x = &f->index;
-    const rocl_spool *spool = in->files[0].spool;
     const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
                          *info = rocl_json_child(x, x->nodes, "distributedInfo"),
                          *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
@@ -560,39 +559,24 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = -1;
-    if (base) {
-        st = rocl_json_load(&r, &b, spool, base->begin, base->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && !rocl_json_int(v.text, &f->base))
-            f->base = 0;
-    }
-    if (st == ROCL_OK && host) {
-        st = rocl_json_load(&r, &b, spool, host->begin, host->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && v.kind == ROCL_JSON_STRING)
-            f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-    }
-    if (st == ROCL_OK && generator) {
-        st = rocl_json_load(&r, &b, spool, generator->begin, generator->end, f->flags, err);
-        f->ours = st == ROCL_OK && rocl_json_element(&r, &v) && v.text.n > 8 &&
-                  !memcmp(v.text.p, "rocline ", 8);
-    }
-    if (st == ROCL_OK && info) {
-        st = rocl_json_load(&r, &b, spool, info->begin, info->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
-            while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
-                rocl_json_int(v.text, &f->rank);
-    }
-    if (st == ROCL_OK && devices) {
-        st = rocl_json_load(&r, &b, spool, devices->begin, devices->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
-            while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
-                uint32_t name = 0;
-                if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
-                    continue;
-                while (rocl_json_member(&r, name_key, 1, &v) >= 0)
-                    name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-                f->work.device_names[f->work.devices++] = name;
-            }
-    }
+    if (load_member(in, base, &b, &r, &v, &st, err) && !rocl_json_int(v.text, &f->base))
+        f->base = 0;
+    if (load_member(in, host, &b, &r, &v, &st, err) && v.kind == ROCL_JSON_STRING)
+        f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+    if (load_member(in, generator, &b, &r, &v, &st, err))
+        f->ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
+    if (load_member(in, info, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
+            rocl_json_int(v.text, &f->rank);
+    if (load_member(in, devices, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
+        while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
+            uint32_t name = 0;
+            if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
+                continue;
+            while (rocl_json_member(&r, name_key, 1, &v) >= 0)
+                name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+            f->work.device_names[f->work.devices++] = name;
+        }
     rocl_buf_free(&b);
     return st;
 }

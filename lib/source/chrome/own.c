@@ -209,15 +209,6 @@ static bool read_args(rocl_json r, own_args *a)
     return !r.wrong;
 }
 
-/* The kind of work whose name the category is; ROCL_KINDS: none. */
-static rocl_kind kind_of_work(rocl_view cat)
-{
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        if (rocl_kind_infos[k].traits & ROCL_IS_WORK && rocl_view_is(cat, rocl_kind_name(k)))
-            return k;
-    return ROCL_KINDS;
-}
-
 /* The GPU of that number, on the machine of another GPU if there are several, for files that do not
  * say where GPUs are; ROCL_NO_KEY: it has no work in the file. */
 static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t number, uint64_t near)
@@ -302,7 +293,10 @@ bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_recor
 {
     own_args a = {
         .stream = ROCL_NO_KEY, .queue = ROCL_NO_KEY, .bytes = ROCL_NO_KEY, .link = ROCL_NO_KEY};
-    const rocl_kind kind = kind_of_work(e->cat);
+    rocl_kind kind = 0; /* the kind of work whose name the category is */
+    while (kind < ROCL_KINDS && !(rocl_kind_infos[kind].traits & ROCL_IS_WORK &&
+                                  rocl_view_is(e->cat, rocl_kind_name(kind))))
+        kind++;
     *work = kind != ROCL_KINDS;
     if (w->has_args && !read_args(w->args, &a))
         return false;
