@@ -144,13 +144,12 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
                          : name;
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is not a number", err);
+            rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
         else
             st = rocl_record_put(to, r, err);
     }
-    return st == ROCL_OK && w->has_args && w->args.wrong ? chrome_count_bad_args(to, r->where, err)
-                                                         : st;
+    return st == ROCL_OK && w->has_args && w->args.wrong ? chrome_count_bad_args(to, r->where) : st;
 }
 
 /* The group of a record of a process, of which the arguments may tell. False: memory is out. */
@@ -234,9 +233,8 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
     if (w->has_args) {
         rocl_json args = w->args;
         read_xla_args(&args, &d, &a.correlation);
-        const rocl_status st = args.wrong ? chrome_count_bad_args(to, r->where, err) : ROCL_OK;
-        if (st != ROCL_OK)
-            return st;
+        if (args.wrong)
+            chrome_count_bad_args(to, r->where);
     }
     for (size_t i = 0; i < sizeof words / sizeof *words && !d.is_kernel; i++)
         d.is_copy |=
@@ -269,7 +267,7 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
     if (rocl_view_is(r->name, PF_UNNAMED))
         r->name = (rocl_view){"", 0};
     if (!chrome_own_make(&f->own, t, r, &f->work, w, e, &work))
-        return chrome_count_bad_args(to, r->where, err);
+        return chrome_count_bad_args(to, r->where);
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
     if (!work)
@@ -306,12 +304,9 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         rocl_json args = w->args;
         chrome_read_args(&args, &a);
         if (args.wrong)
-            return chrome_count_bad_args(to, r->where, err);
+            return chrome_count_bad_args(to, r->where);
         if (a.bad)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
-                                   err);
-        if (st != ROCL_OK)
-            return st;
+            rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     }
     if (e->group && (st = find_process(to, r, f, w, e, err)) != ROCL_OK)
         return st;
@@ -369,7 +364,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
             rocl_json args = w->args;
             read_xla_args(&args, &d, &r->link);
             if (args.wrong)
-                return chrome_count_bad_args(to, r->where, err);
+                return chrome_count_bad_args(to, r->where);
         }
         if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
@@ -463,19 +458,18 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
                     atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
                 return ROCL_OK;
             }
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase");
     }
     if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
-                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000), err);
+                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000));
     if (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000),
-                                 err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000));
     if (__builtin_add_overflow(ts, f->base, &ts) || __builtin_add_overflow(ts, dur, &r.as.e.end))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large");
     r.as.e.start = ts;
     if (ph == 'X' && !e->has_dur)
-        return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration");
     if (ph == 'C')
         return f->own.is && rocl_view_ends(e->name, " allocated (bytes)") /* the sum of those */
                    ? ROCL_OK
@@ -510,8 +504,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         const uint64_t where = rocl_json_offset(&w->r, &v);
         chrome_event e;
         if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
-            st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is not an object",
-                                   err);
+            st =
+                rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is not an object");
             continue;
         }
         chrome_read_event(w, &e);

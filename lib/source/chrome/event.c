@@ -221,7 +221,7 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
     }
 }
 
-rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err)
+rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where)
 {
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON", err);
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON");
 }

@@ -446,7 +446,7 @@ rocl_status pfr_put_counters(pfr_worker *w, const rocl_source_record *dispatch, 
         r.counter = pfr_bytes(w->file, w->counted[i].name);
         r.as.counter = (rocl_counter_value){.d = dispatch->as.dispatch, .value = value};
         st = value - value != 0 ? rocl_record_fault(w->to, r.where, ROCL_FAULT_NO_NUMBER,
-                                                    "the value of a counter is not a number", err)
+                                                    "the value of a counter is not a number")
                                 : rocl_record_put(w->to, &r, err);
     }
     return st;

@@ -242,14 +242,10 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     if (!rocl_records_want(w->to, r->kind))
         return ROCL_OK;
     if (__builtin_add_overflow(r->as.e.start, (int64_t)s.duration, &r->as.e.end))
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
-    if (s.lost) {
-        const rocl_status st =
-            rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
-                              "a name that no packet before it has interned", err);
-        if (st != ROCL_OK)
-            return st;
-    }
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large");
+    if (s.lost)
+        rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                          "a name that no packet before it has interned");
     rocl_pb kernel = rocl_pb_of(s.kernel);
     while (pfr_next_bytes(&kernel, KERNEL_ARGS, &bytes))
         pfr_read_arg(w, bytes, &a);
@@ -333,11 +329,11 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
         r->counter = pfr_bytes(w->file, name);
         r->where += number++ > 0;
         if (!name)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "the value of a counter that is not described", err);
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
+                              "the value of a counter that is not described");
         else if (s->value - s->value != 0)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is not a number", err);
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
         else
             st = rocl_record_put(w->to, r, err);
     }

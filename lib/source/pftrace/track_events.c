@@ -335,8 +335,7 @@ static rocl_status put_begin(pfr_worker *w, rocl_source_record *r, const track_e
         r->as.e.start = (int64_t)begin;
         r->as.e.end = (int64_t)end;
         if (r->as.e.start < 0 || r->as.e.end < 0)
-            return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large",
-                                     err);
+            return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large");
         timed = true;
     }
     const rocl_status st = rocl_record_put(w->to, r, err);
@@ -352,7 +351,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     rocl_sample_value *s = &r->as.sample;
     if (!t || !t->is_counter)
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
-                                 "the value of a counter that is not described", err);
+                                 "the value of a counter that is not described");
     if (t->incremental) {
         const uint64_t key = (uint64_t)w->sequence->number << 32 | (uint64_t)(t - f->tracks);
         uint32_t at = rocl_map_get(&w->sums, key, ROCL_NONE);
@@ -378,7 +377,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     s->value = value;
     if (value - value != 0)
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is not a number", err);
+                                 "the value of a counter is not a number");
     return rocl_record_put(w->to, r, err);
 }
 
@@ -401,8 +400,8 @@ static rocl_status put_extra(pfr_worker *w, const rocl_source_record *base, rocl
             st = put_value(w, &value, tracks[real][at[real]],
                            real ? rocl_pb_double(&f) : (double)(int64_t)f.value, err);
         else
-            st = rocl_record_fault(w->to, value.where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "the value of a counter that has no track", err);
+            rocl_record_fault(w->to, value.where, ROCL_FAULT_ORPHAN_VALUE,
+                              "the value of a counter that has no track");
         at[real]++;
     }
     return st;
@@ -436,8 +435,7 @@ static rocl_status put_arrow(pfr_worker *w, rocl_source_record *r, const track_e
     const char phase = e->legacy.phase;
     const rocl_view name = name_of(w, e), category = category_of(w, e);
     if (!e->legacy.has_id)
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, "an arrow without an id",
-                                 err);
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, "an arrow without an id");
     if (!rocl_records_want(w->to, ROCL_FLOW))
         return ROCL_OK;
     r->thread = e->thread;
@@ -491,13 +489,13 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
     }
     if (!find_scope(w, r, &e, t))
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE,
-                                 "an asynchronous event without an id", err);
+                                 "an asynchronous event without an id");
     switch (e.type) {
     case TYPE_COMPLETE:
         if (l->duration_us < 0 || __builtin_mul_overflow(l->duration_us, 1000, &r->as.e.end) ||
             __builtin_add_overflow(r->as.e.end, r->as.e.start, &r->as.e.end))
             return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME,
-                                     "a duration that is negative or too large", err);
+                                     "a duration that is negative or too large");
         /* fallthrough */
     case TYPE_BEGIN:
     case TYPE_INSTANT:
@@ -507,9 +505,9 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
         r->kind = e.type >= TYPE_INSTANT && e.type != TYPE_COMPLETE ? ROCL_INSTANT : ROCL_REGION;
         r->half = e.type == TYPE_BEGIN ? ROCL_BEGINS : ROCL_WHOLE;
         if (e.lost_name)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
-                                   "a name that no packet before it has interned", err);
-        st = st == ROCL_OK ? put_begin(w, r, &e, t, err) : st;
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                              "a name that no packet before it has interned");
+        st = put_begin(w, r, &e, t, err);
         if (st == ROCL_OK && r->kind <= ROCL_INSTANT && t && t->thread_name &&
             r->thread != ROCL_NO_KEY)
             st = rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name),
@@ -530,5 +528,5 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
         why = e.type == UINT64_MAX ? "an event of Chrome's of an unknown phase"
                                    : "a track event of an unknown type";
     }
-    return why ? rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, why, err) : ROCL_OK;
+    return why ? rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, why) : ROCL_OK;
 }

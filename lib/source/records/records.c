@@ -103,18 +103,16 @@ void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, roc
 }
 
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
-                                 const char *why, rocl_error *err)
+                                 const char *why)
 {
-    (void)err;
     if (to->indexing)
         rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), line, where, fault, why);
     return ROCL_OK;
 }
 
-rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
-                              rocl_error *err)
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why)
 {
-    return rocl_record_fault_at(to, to->line, where, fault, why, err);
+    return rocl_record_fault_at(to, to->line, where, fault, why);
 }
 
 uint64_t rocl_records_line_number(const rocl_records *to)
@@ -664,7 +662,7 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
     const char *why = check_times(r, &fault);
     to->latest = NULL;
     if (why) {
-        st = rocl_record_fault(to, r->where, fault, why, err);
+        rocl_record_fault(to, r->where, fault, why);
     } else if (r->half != ROCL_WHOLE) {
         st = put_half(to, r, err);
     } else if (rocl_records_want(to, r->kind)) {

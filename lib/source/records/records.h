@@ -183,12 +183,11 @@ typedef struct rocl_record_again {
 /* Puts it. *done false: the earlier record is no longer known, or the times are wrong; build it. */
 rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, bool *done,
                                   rocl_error *err);
-/* Counts and leaves out an unusable record. `why` is a constant. */
-rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
-                              rocl_error *err);
+/* Counts and leaves out an unusable record. `why` is a constant. Returns ROCL_OK. */
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why);
 /* The same for a line that was read before, by its number within the piece. */
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
-                                 const char *why, rocl_error *err);
+                                 const char *why);
 /* What is wrong with a time that is not a valid number of nanoseconds: its text, in units of
  * `ns`. */
 const char *rocl_time_fault(rocl_view text, double ns);

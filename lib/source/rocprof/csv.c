@@ -112,7 +112,7 @@ static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_fi
     if (count == f->count)
         return put_row(to, run, f, w, w->record_where, err);
     return rocl_record_fault_at(to, w->record_line, w->record_where, ROCL_FAULT_BAD_LINE,
-                                wrong_count, err);
+                                wrong_count);
 }
 
 static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t where, rocl_error *err)
@@ -137,7 +137,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
     if (count == f->count)
         return put_row(to, run, f, w, where, err);
     if (count < ROCPROF_CSV_OPEN)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, wrong_count, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, wrong_count);
     keep_line(to, w, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);

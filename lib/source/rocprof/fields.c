@@ -231,13 +231,12 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, rocl_error *err)
+void rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f)
 {
-    const bool nothing = f->dispatch == UNTIMED_DISPATCH;
+    if (f->dispatch == UNTIMED_DISPATCH)
+        rocl_record_fault_at(to, f->line, f->row.where, ROCL_FAULT_BAD_TIME,
+                             "a dispatch without times");
     f->dispatch = NO_DISPATCH;
-    return nothing ? rocl_record_fault_at(to, f->line, f->row.where, ROCL_FAULT_BAD_TIME,
-                                          "a dispatch without times", err)
-                   : ROCL_OK;
 }
 
 static rocl_status put_bad_line(rocl_records *to, rocprof_fields *f, uint64_t where,
@@ -246,8 +245,7 @@ static rocl_status put_bad_line(rocl_records *to, rocprof_fields *f, uint64_t wh
     if (f->failed)
         return rocl_fail_memory(err);
     f->dispatch = BAD_DISPATCH;
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
-                             err);
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged");
 }
 
 rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
@@ -289,7 +287,7 @@ rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, r
         return ROCL_OK; /* a line of the program */
     if (f->dispatch == BAD_DISPATCH)
         return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                 "a counter whose dispatch cannot be read", err);
+                                 "a counter whose dispatch cannot be read");
     f->dispatch = f->dispatch == UNTIMED_DISPATCH ? COUNTED_DISPATCH : f->dispatch;
     f->row.counter_count = 0;
     if (!add_counter(f, (rocprof_counter){rocl_view_between(name, open - 1),

@@ -25,6 +25,6 @@ rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof
 rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
                                      const char *p, size_t n, uint64_t where, rocl_error *err);
 /* A line that is no counter, or the end of the piece: a dispatch is complete. */
-rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, rocl_error *err);
+void rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f);
 
 #endif

@@ -444,9 +444,9 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
 {
     const uint64_t where = w->row.where;
     if (e->bad_time)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time);
     if (e->bad)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is not a number", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is not a number");
     switch (e->phase) {
     case 0: /* the first one is empty */
     case 'M':
@@ -457,11 +457,11 @@ static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, con
         return put_arrow(to, f, w, e, err);
     case 'X':
         if (e->ts < 0 || e->dur < 0)
-            return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time", err);
+            return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time");
         return f->v2 ? put_v2(to, f, w, e, err) : put_v1(to, f, w, e, err);
     default:
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
-                                 "an event of a kind that rocprof does not write", err);
+                                 "an event of a kind that rocprof does not write");
     }
 }
 
@@ -567,8 +567,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
             json_event e;
             begin_event(w, &e, rocl_json_offset(&r, &v));
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
-                st = rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
-                                       "an event that is not an object", err);
+                rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
+                                       "an event that is not an object");
                 continue;
             }
             take_or_read_event(f, w, &r, &e);
@@ -580,8 +580,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         }
         more = st == ROCL_OK && r.wrong;
         if (more)
-            st = rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
-                                   r.wrong, err);
+            rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
+                                   r.wrong);
         /* After invalid JSON: opens the reader where the next event of v1 begins. */
         const char *next = more ? memmem(r.at, (size_t)(r.end - r.at), "\n,{", 3) : NULL;
         if (next)

@@ -287,13 +287,12 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     rocprof_fields *fields = rocl_records_state(to);
     rocl_source_record r;
     text_line l;
-    rocl_status st;
     if (!n)
         return ROCL_OK;
     if (fields && rocprof_is_counter_line(line, n))
         return rocprof_counter_line_put(to, &run->words, fields, line, n, where, err);
-    if (fields && (st = rocprof_fields_end_dispatch(to, fields, err)) != ROCL_OK)
-        return st;
+    if (fields)
+        rocprof_fields_end_dispatch(to, fields);
     const bool has_fields = rocprof_has_fields(line, n);
     /* May more fields follow a line of rocprofv2 without a line end? Counters follow a dispatch;
      * the last field of calls and work is their correlation; those of ROCTx may end with any field.
@@ -302,7 +301,7 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     if (has_fields && rocl_records_line_is_cut(to) &&
         (rocl_view_begins(whole, "Dispatch_ID(") ||
          (rocl_view_find(whole, "_Timestamp(") && !rocl_view_find(whole, "Correlation_ID("))))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT);
     if (has_fields)
         return (fields = rocprof_fields_of(to))
                    ? rocprof_fields_put(to, &run->words, fields, line, n, where, err)
@@ -314,7 +313,7 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     if (shape == CALL || shape == WORK)
         r.link = l.link ? l.link : ROCL_NO_KEY; /* 0: it is not known */
     if ((shape == CALL || shape == WORK || shape == MARKER) && rocl_records_line_is_cut(to))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT);
     switch (shape) {
     case CALL:
         return put_call(to, &r, &l, run, err);
@@ -329,14 +328,13 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
         return put_marker(to, &r, &l, &run->words, err);
     case PC_SAMPLE:
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
-                                 "a sample whose time is in cycles of a GPU", err);
+                                 "a sample whose time is in cycles of a GPU");
     case NUMBER:
         if (!run->pure[rocl_records_piece(to)->file])
             return ROCL_OK;
         /* fall through */
     case CUT_RECORD:
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
-                                 err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged");
     default:
         return ROCL_OK;
     }
@@ -349,7 +347,9 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     (void)piece;
     rocl_status st = rocl_records_lines(to, parse_line, rocprof_is_counter_line, err);
     rocprof_fields *fields = rocl_records_state(to);
-    return st == ROCL_OK && fields ? rocprof_fields_end_dispatch(to, fields, err) : st;
+    if (st == ROCL_OK && fields)
+        rocprof_fields_end_dispatch(to, fields);
+    return st;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

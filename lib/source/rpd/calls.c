@@ -156,7 +156,7 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
     r.link = id;
     const char *why = rpd_read_times(rows, A_START, i, &r.as.e);
     if (why)
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why);
     const uint64_t args = rpd_read_key(rows, A_ARGS, i, &bad);
     if ((st = rpd_find_text(f, to, w, rpd_read_key(rows, A_NAME, i, &bad), &name, err)) !=
             ROCL_OK ||
@@ -164,18 +164,16 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
             ROCL_OK)
         return st;
     if (name == ROCL_NONE)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+        rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there");
     else if (bad)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
-    if (st != ROCL_OK)
-        return st;
+        rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     const rocl_trace *trace = rocl_records_input_of(to)->trace;
     const char *called = name == ROCL_NONE ? "" : rocl_str(trace, name);
     const bool marks = !strcmp(called, "UserMarker"), is_mark = r.as.e.start == r.as.e.end;
     if (marks)
         r.kind = is_mark ? ROCL_INSTANT : ROCL_MARKER;
     if (marks && !r.as.e.start && r.as.e.end > 0) /* the tracer saw only its pop */
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin", err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin");
     if (!marks) {
         r.as.e.name = name == ROCL_NONE ? 0 : name;
         r.as.e.category = is_tracer(called)                                 ? f->tracer
@@ -200,8 +198,7 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
             return st;
         const rocl_view text = strings ? rpd_read_text(strings, S_STRING, k) : (rocl_view){"", 0};
         if (marks && !strings)
-            st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its text is not there",
-                                   err);
+            rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its text is not there");
         if (marks) {
             r.as.e.category = is_mark ? f->words.mark : f->words.range;
             r.name = text;

@@ -50,17 +50,16 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         return st;
     if (!owners)
         return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                 of_call ? "it belongs to no call" : "it belongs to no operation",
-                                 err);
+                                 of_call ? "it belongs to no call" : "it belongs to no operation");
     switch (t) {
     case RPD_API_OPS: {
         const uint64_t api = first = rpd_read_key(rows, L_API, i, &bad);
         if (api == ROCL_NO_KEY)
-            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it names no call", err);
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it names no call");
         st = rocl_lookup_find(f->links, &w->links, (rocl_lookup_key){owner, 0}, &first, err);
         if (st == ROCL_OK && first != api)
-            st = rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "another call launched its operation", err);
+            rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
+                                   "another call launched its operation");
         return st;
     }
     case RPD_FRAME:
@@ -71,20 +70,18 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         if (st == ROCL_OK && text != ROCL_NONE && text) {
             const char *type = rocl_str(rocl_records_input_of(to)->trace, text);
             if (rocprof_is_copy((rocl_view){type, strlen(type)}))
-                return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it is of a copy",
-                                         err);
+                return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it is of a copy");
         }
         if (!rpd_read_real(rows, V_VALUE, i, &value))
             return rocl_record_fault(to, where, ROCL_FAULT_NO_NUMBER,
-                                     "the value of a counter is not a number", err);
+                                     "the value of a counter is not a number");
         if (st == ROCL_OK)
             st = rpd_find_text(f, to, w, rpd_read_key(rows, V_NAME, i, &bad), &text, err);
         if (st == ROCL_OK && text == ROCL_NONE)
-            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "its counter has no name",
-                                     err);
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "its counter has no name");
     }
     if (st == ROCL_OK && text == ROCL_NONE)
-        st = rocl_record_fault(to, where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+        rocl_record_fault(to, where, ROCL_FAULT_DANGLING_NAME, "its name is not there");
     return st;
 }
 
