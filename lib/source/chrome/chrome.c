@@ -375,14 +375,6 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     return chrome_put_with_args(to, r, &f->collectives, w, e, err);
 }
 
-/* Asynchronous events are matched by id within a category (old kinds: within a name), not by
- * thread. */
-static uint64_t scope_of(const chrome_event *e, bool old)
-{
-    const rocl_view texts[] = {old && !e->scope.n ? e->name : e->cat, e->id, e->scope};
-    return chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
-}
-
 /* A process or thread with a text as its number gets that as its name, unless metadata name it. */
 static rocl_status name_by_key(rocl_records *to, const rocl_source_record *r, rocl_key_of of,
                                rocl_view text, rocl_error *err)
@@ -482,7 +474,12 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         r.kind = ROCL_INSTANT;
     else if (ph != 'X')
         r.half = strchr("BbS", ph) ? ROCL_BEGINS : ROCL_ENDS;
-    r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
+    r.scope = r.thread;
+    if (strchr("beSF", ph)) { /* matched by id in a category, or in a name by the old kinds */
+        const bool by_name = (ph == 'S' || ph == 'F') && !e->scope.n;
+        const rocl_view texts[] = {by_name ? e->name : e->cat, e->id, e->scope};
+        r.scope = chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
+    }
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
     if (st == ROCL_OK && f->own.known)

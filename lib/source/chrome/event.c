@@ -186,20 +186,11 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
     }
 }
 
-/* Arguments of kernels that the record itself has. */
-static bool is_part_of_dispatch(rocl_view key)
-{
-    static const char *const keys[] = {"device",        "stream",         "correlation",
-                                       "pid",           "grid",           "block",
-                                       "shared memory", "kernel_details", "correlation_id"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (rocl_view_is(key, keys[i]))
-            return true;
-    return false;
-}
-
 void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record)
 {
+    static const char *const own_args[] = {"device",        "stream",         "correlation",
+                                           "pid",           "grid",           "block",
+                                           "shared memory", "kernel_details", "correlation_id"};
     static const rocl_view any_type = ROCL_JSON_KEY(""), string_type = ROCL_JSON_KEY("string");
     rocl_json_token key, v;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
@@ -211,7 +202,7 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
         if (r.wrong) /* the skipped arguments are only parsed now */
             return;
         if (kind_of_record == ROCL_DISPATCH
-                ? is_part_of_dispatch(key.text)
+                ? rocl_view_is_among(key.text, own_args, sizeof own_args / sizeof *own_args)
                 : rocl_records_want_only_handles(to) && !rocl_is_handle(key.text.p, key.text.n))
             continue;
         const rocl_view name = chrome_unescape(&w->text[0], key.text, key.escaped);

@@ -116,22 +116,6 @@ bool chrome_note_member(chrome_merged *m, chrome_worker *w, rocl_records *to,
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-/* The name, pid and rank of a process. */
-static void describe_member(const chrome_member *k, const rocl_trace *t, rocl_process *p)
-{
-    if (k->group & CHROME_GROUP_OF_RANK) {
-        p->rank = (int32_t)(k->group & INT32_MAX);
-        p->pid = k->pid <= INT64_MAX ? (int64_t)k->pid : p->pid;
-        return;
-    }
-    rocl_view text;
-    p->command = (uint32_t)k->process;
-    text.p = rocl_text(t, p->command, &text.n);
-    const int64_t pid = read_last_number(text);
-    p->pid = pid > 0 ? pid : 0;
-    p->rank = (int32_t)read_rank(find_prefix(text));
-}
-
 rocl_status chrome_apply_groups(const chrome_merged *m, rocl_records_input *in, bool each,
                                 bool *several, rocl_error *err)
 {
@@ -148,8 +132,18 @@ rocl_status chrome_apply_groups(const chrome_merged *m, rocl_records_input *in, 
         groups[p] = k->group ? k->group : ~k->process;
         first = first ? first : groups[p];
         *several |= groups[p] != first;
-        if (k->group)
-            describe_member(k, in->trace, rocl_definition_at(c, ROCL_DEFINE_PROCESS, p));
+        rocl_process *process = rocl_definition_at(c, ROCL_DEFINE_PROCESS, p);
+        if (k->group & CHROME_GROUP_OF_RANK) {
+            process->rank = (int32_t)(k->group & INT32_MAX);
+            process->pid = k->pid <= INT64_MAX ? (int64_t)k->pid : process->pid;
+        } else if (k->group) {
+            rocl_view text;
+            process->command = (uint32_t)k->process;
+            text.p = rocl_text(in->trace, process->command, &text.n);
+            const int64_t pid = read_last_number(text);
+            process->pid = pid > 0 ? pid : 0;
+            process->rank = (int32_t)read_rank(find_prefix(text));
+        }
     }
     for (uint32_t p = 0; p < c->process_count && ok && *several; p++) {
         bool fresh;

@@ -79,22 +79,20 @@ bool chrome_who_sees(const chrome_who *w, uint64_t process, uint64_t host)
     return p && (uint64_t)p->on == host;
 }
 
-static const rocl_roster_gpu *find_gpu(const chrome_who *w, uint64_t process, uint64_t id)
+/* The GPU with a number of one of the maps on the host of a process, as far as hashes tell. */
+static const rocl_roster_gpu *find_gpu(const chrome_who *w, const rocl_map *by, uint64_t process,
+                                       uint64_t number)
 {
     const rocl_roster_process *p = find_process(w, process);
     const uint32_t i =
-        p ? rocl_map_get(&w->gpus, gpu_key((uint64_t)p->on, id), ROCL_NONE) : ROCL_NONE;
-    const rocl_roster_gpu *g = i == ROCL_NONE ? NULL : &w->roster.gpus[i];
-    return g && g->on == p->on && (uint64_t)g->id == id ? g : NULL;
+        p ? rocl_map_get(by, gpu_key((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
+    return i != ROCL_NONE && w->roster.gpus[i].on == p->on ? &w->roster.gpus[i] : NULL;
 }
 
 uint64_t chrome_who_find_gpu(const chrome_who *w, uint64_t process, uint32_t number)
 {
-    const rocl_roster_process *p = find_process(w, process);
-    const uint32_t i =
-        p ? rocl_map_get(&w->numbers, gpu_key((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
-    const rocl_roster_gpu *g = i == ROCL_NONE ? NULL : &w->roster.gpus[i];
-    return g && g->on == p->on && g->number == number ? (uint64_t)g->id : ROCL_NO_KEY;
+    const rocl_roster_gpu *g = find_gpu(w, &w->numbers, process, number);
+    return g && g->number == number ? (uint64_t)g->id : ROCL_NO_KEY;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -145,9 +143,10 @@ rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         const rocl_process *p = a->process < c->process_count ? &c->processes[a->process] : NULL;
         const rocl_roster_process *known = p ? find_process(w, (uint64_t)p->id) : NULL;
-        const rocl_roster_gpu *g = known ? find_gpu(w, (uint64_t)p->id, (uint64_t)a->id) : NULL;
+        const rocl_roster_gpu *g =
+            known ? find_gpu(w, &w->gpus, (uint64_t)p->id, (uint64_t)a->id) : NULL;
         a->node = known && any ? nodes + (uint32_t)known->on : a->node;
-        if (g) {
+        if (g && g->id == a->id) {
             a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
             a->logical_index = a->type_index = g->number;
             a->ordinal = g->ordinal == 1;

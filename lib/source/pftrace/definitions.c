@@ -45,21 +45,6 @@ static pfr_process *open_process(pfr_file *f, uint32_t machine, int64_t pid)
     return p;
 }
 
-/* Our writer puts ranks, and numbers that it had to change, into labels. */
-static void read_label(pfr_process *p, rocl_view label)
-{
-    char text[64];
-    int64_t n;
-    if (label.n >= sizeof text)
-        return;
-    memcpy(text, label.p, label.n);
-    text[label.n] = 0;
-    if (sscanf(text, PF_LABEL_RANK "%" SCNd64, &n) == 1 && n >= 0 && n <= INT32_MAX)
-        p->rank = (int32_t)n;
-    else if (sscanf(text, PF_LABEL_PID "%" SCNd64, &n) == 1)
-        p->real_pid = n;
-}
-
 /* Joins the words of a command line, a repeated field, with blanks. */
 static uint32_t join_command(pfr_file *f, rocl_view message, uint32_t number)
 {
@@ -149,15 +134,22 @@ static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
     rocl_pb r = rocl_pb_of(message);
     rocl_pb_field g;
     pfr_process p = {.rank = -1};
+    char text[64];
+    int64_t n;
     t->is_process = true;
     while (rocl_pb_next(&r, &g)) {
         if (g.number == PROCESS_PID)
             t->pid = (int32_t)g.value;
         else if (g.number == PROCESS_NAME && g.kind == ROCL_PB_BYTES)
             p.name = keep_bytes(f, g.bytes);
-        else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES)
-            read_label(&p, g.bytes);
-        else if (g.number == PROCESS_START && g.kind == ROCL_PB_VARINT && g.value <= INT64_MAX)
+        else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES && g.bytes.n < sizeof text) {
+            /* Our writer puts ranks, and numbers that it had to change, into labels. */
+            snprintf(text, sizeof text, "%.*s", (int)g.bytes.n, g.bytes.p);
+            if (sscanf(text, PF_LABEL_RANK "%" SCNd64, &n) == 1 && n >= 0 && n <= INT32_MAX)
+                p.rank = (int32_t)n;
+            else if (sscanf(text, PF_LABEL_PID "%" SCNd64, &n) == 1)
+                p.real_pid = n;
+        } else if (g.number == PROCESS_START && g.kind == ROCL_PB_VARINT && g.value <= INT64_MAX)
             p.start = (int64_t)g.value;
     }
     p.command = join_command(f, message, PROCESS_CMDLINE);

@@ -54,21 +54,6 @@ static rocl_view message_text(rocl_view message, uint32_t field)
     return v;
 }
 
-static rocl_kind kind_of_stage(rocl_view stage)
-{
-    static const struct {
-        const char *stage;
-        rocl_kind kind;
-    } stages[] = {{PF_STAGE_KERNEL, ROCL_DISPATCH},  {PF_STAGE_COPY, ROCL_COPY},
-                  {PF_STAGE_ALLOCATION, ROCL_ALLOC}, {PF_STAGE_SCRATCH, ROCL_SCRATCH},
-                  {PF_STAGE_GRAPH, ROCL_GRAPH},      {PF_STAGE_HIP_EVENT, ROCL_HIP_EVENT},
-                  {PF_STAGE_BARRIER, ROCL_BARRIER}};
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (rocl_view_is(stage, stages[i].stage))
-            return stages[i].kind;
-    return ROCL_DISPATCH;
-}
-
 /* Traces that we wrote have the number of the stream as an argument, or without a stream that of
  * the queue, and what the work is drawn by in the name of the hardware queue. */
 static void place_stage(rocl_source_record *r, rocl_view queue, const pfr_facts *a)
@@ -202,25 +187,18 @@ static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
     }
 }
 
-/* Tracks of work that is not drawn by its stream: our writer gives them these names. */
-static bool is_other_track(rocl_view name)
-{
-    static const char *const names[] = {"Host copies", "Host memory", "Copies",
-                                        "Memory",      "Scratch",     "Graph launches"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (rocl_view_is(name, names[i]))
-            return true;
-    return false;
-}
-
 /* Names the record's stream and queue, unless the names derive from their numbers. */
 static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const stage_event *s,
                                rocl_error *err)
 {
+    /* Tracks of work that is not drawn by its stream: our writer gives them these names. */
+    static const char *const others[] = {"Host copies", "Host memory", "Copies",
+                                         "Memory",      "Scratch",     "Graph launches"};
     char plain[40];
     rocl_status st = ROCL_OK;
     snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
-    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain) && !is_other_track(s->queue))
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain) &&
+        !rocl_view_is_among(s->queue, others, sizeof others / sizeof *others))
         st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, s->queue, err);
     snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
     if (st == ROCL_OK && r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY &&
@@ -231,6 +209,12 @@ static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const
 
 rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
 {
+    static const struct {
+        const char *stage;
+        rocl_kind kind;
+    } stages[] = {{PF_STAGE_COPY, ROCL_COPY},           {PF_STAGE_ALLOCATION, ROCL_ALLOC},
+                  {PF_STAGE_SCRATCH, ROCL_SCRATCH},     {PF_STAGE_GRAPH, ROCL_GRAPH},
+                  {PF_STAGE_HIP_EVENT, ROCL_HIP_EVENT}, {PF_STAGE_BARRIER, ROCL_BARRIER}};
     rocl_view bytes;
     stage_event s;
     pfr_facts a;
@@ -238,7 +222,10 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
     pfr_begin_facts(w, &a);
     read_stage(w, r, &s);
     a.queue = s.said_number;
-    r->kind = kind_of_stage(s.stage);
+    r->kind = ROCL_DISPATCH;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (rocl_view_is(s.stage, stages[i].stage))
+            r->kind = stages[i].kind;
     if (!rocl_records_want(w->to, r->kind))
         return ROCL_OK;
     if (__builtin_add_overflow(r->as.e.start, (int64_t)s.duration, &r->as.e.end))

@@ -495,12 +495,6 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
                                                                 : rocl_batcher_flush(&w->out, err);
 }
 
-/* Halves are joined, then left out. */
-static bool is_wanted(const rocl_records *w, const rocl_plain_record *r)
-{
-    return is_half(r) || rocl_records_want(w, (rocl_kind)r->kind);
-}
-
 static rocl_status put_plain(rocl_records *w, const rocl_plain_record *r,
                              const rocl_key_facts *symbol, const rocl_packet *packet,
                              rocl_error *err)
@@ -709,7 +703,8 @@ rocl_status rocl_kept_emit(rocl_records *w, const rocl_stored *kept, rocl_error 
     rocl_status st = rocl_kept_load(w, kept, &p, &end, err);
     while (st == ROCL_OK && p < end) {
         rocl_recent *last = rocl_kept_next(w, &p);
-        if (is_wanted(w, &last->r))
+        /* Halves are joined, then left out. */
+        if (is_half(&last->r) || rocl_records_want(w, (rocl_kind)last->r.kind))
             st = emit_record(w, last, NULL, err);
     }
     return st;

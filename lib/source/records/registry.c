@@ -41,14 +41,6 @@ static bool reserve_entry(rocl_registry *r)
     return r->slots != NULL;
 }
 
-/* A device that copies call CPU or GPU is a GPU if anything runs on it. */
-static rocl_agent_type surer_type(rocl_agent_type a, rocl_agent_type b)
-{
-    if (a == ROCL_AGENT_GPU || b == ROCL_AGENT_GPU)
-        return ROCL_AGENT_GPU;
-    return a == ROCL_AGENT_OTHER ? b : a;
-}
-
 bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
                         const rocl_key_facts *facts)
 {
@@ -64,7 +56,11 @@ bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
         return true;
     }
     if (facts) {
-        const rocl_agent_type type = surer_type(e->facts.type, facts->type);
+        /* A device that copies call CPU or GPU is a GPU if anything runs on it. */
+        const bool gpu = e->facts.type == ROCL_AGENT_GPU || facts->type == ROCL_AGENT_GPU;
+        const rocl_agent_type type = gpu                                 ? ROCL_AGENT_GPU
+                                     : e->facts.type == ROCL_AGENT_OTHER ? facts->type
+                                                                         : e->facts.type;
         const uint64_t pid =
             !e->facts.pid || (facts->pid && facts->pid < e->facts.pid) ? facts->pid : e->facts.pid;
         if (first < e->first)

@@ -145,22 +145,6 @@ static uint64_t read_value(const uint8_t **p, const uint8_t *end)
     return rocl_varint_get(p, end, &v) ? v : 0;
 }
 
-/* The next pair of a log from *p on, which ends at `end`; `pair` is the one before. */
-static uint64_t read_pair(const uint8_t **p, const uint8_t *end, rocl_pair *pair)
-{
-    rocl_half_place *b = &pair->begin, *e = &pair->end;
-    const uint64_t scope = read_value(p, end);
-    b->time += (uint64_t)rocl_unzigzag(read_value(p, end));
-    b->where += (uint64_t)rocl_unzigzag(read_value(p, end));
-    b->line += (uint64_t)rocl_unzigzag(read_value(p, end));
-    e->time = b->time + read_value(p, end);
-    e->where = b->where + (uint64_t)rocl_unzigzag(read_value(p, end));
-    e->line = b->line + read_value(p, end);
-    b->id = read_value(p, end);
-    e->id = b->id ^ read_value(p, end);
-    return scope;
-}
-
 /* Puts the joined halves of a piece that belong to disordered scopes into the sorter. */
 static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_error *err)
 {
@@ -168,7 +152,8 @@ static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_er
     rocl_records *w = &in->run->workers[number];
     const rocl_stored *log = &in->run->logs[index];
     const uint8_t *p, *end;
-    rocl_pair pair = {0};
+    rocl_pair pair = {0}; /* the one before, until it is read */
+    rocl_half_place *b = &pair.begin, *e = &pair.end;
     uint64_t count;
     if (!log->size)
         return ROCL_OK;
@@ -181,12 +166,21 @@ static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_er
     const uint8_t *scopes = end - 16 * count;
     while (p < scopes && st == ROCL_OK) {
         uint64_t key[2];
-        memcpy(key, scopes + 16 * read_pair(&p, scopes, &pair), sizeof key);
+        const uint64_t scope = read_value(&p, scopes);
+        b->time += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        b->where += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        b->line += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        e->time = b->time + read_value(&p, scopes);
+        e->where = b->where + (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        e->line = b->line + read_value(&p, scopes);
+        b->id = read_value(&p, scopes);
+        e->id = b->id ^ read_value(&p, scopes);
+        memcpy(key, scopes + 16 * scope, sizeof key);
         if (!rocl_scope_is_disordered(in->run, key[0], key[1]))
             continue;
-        st = rocl_half_note(w, key[0], key[1], true, &pair.begin, err);
+        st = rocl_half_note(w, key[0], key[1], true, b, err);
         if (st == ROCL_OK)
-            st = rocl_half_note(w, key[0], key[1], false, &pair.end, err);
+            st = rocl_half_note(w, key[0], key[1], false, e, err);
     }
     return st;
 }

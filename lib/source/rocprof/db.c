@@ -131,25 +131,6 @@ static rocl_status open_groups(db_worker *w, const db_table *table, size_t count
     return st;
 }
 
-/* Makes sure that each cursor has rows; batches may differ in size. *n: how many all have; 0 at the
- * end. */
-static rocl_status fill_groups(db_worker *w, unsigned *n, rocl_error *err)
-{
-    *n = UINT_MAX;
-    for (size_t g = 0; g < w->group_count; g++) {
-        if (w->groups[g].at == w->groups[g].count) {
-            rocl_status st =
-                rocl_rows_next(w->groups[g].rows, ROCL_ROWS_BATCH, &w->groups[g].count, err);
-            if (st != ROCL_OK)
-                return st;
-            w->groups[g].at = 0;
-        }
-        const unsigned left = w->groups[g].count - w->groups[g].at;
-        *n = left < *n ? left : *n;
-    }
-    return ROCL_OK;
-}
-
 static void set_column(rocprof_row *row, rocprof_column to, rocprof_column from)
 {
     if (!(row->has >> from & 1))
@@ -380,12 +361,22 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         st = rocl_rows_seek(w->groups[g].rows, (int64_t)piece->first, (int64_t)piece->last, err);
         w->groups[g].at = w->groups[g].count = 0;
     }
-    while (st == ROCL_OK && n && (st = fill_groups(w, &n, err)) == ROCL_OK)
+    while (st == ROCL_OK && n) {
+        n = UINT_MAX; /* rows that all cursors have; batches may differ in size */
+        for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++) {
+            if (w->groups[g].at == w->groups[g].count) {
+                st = rocl_rows_next(w->groups[g].rows, ROCL_ROWS_BATCH, &w->groups[g].count, err);
+                w->groups[g].at = 0;
+            }
+            const unsigned left = w->groups[g].count - w->groups[g].at;
+            n = left < n ? left : n;
+        }
         for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
             st = put_row(to, f, w, err);
             for (size_t g = 0; g < w->group_count; g++)
                 w->groups[g].at++;
         }
+    }
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
@@ -559,22 +550,6 @@ static void choose_links(db_file *f)
     }
 }
 
-/* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
-static int32_t find_rocm_end(const db_file *f)
-{
-    int32_t end = 0;
-    for (size_t i = 0; i < f->count; i++) {
-        const db_table *t = &f->tables[i];
-        const bool ops = t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT);
-        if (t->kind == ROCPROF_DISPATCHES)
-            continue;
-        if (!t->has_section)
-            return 43;
-        end = ops && !t->has_range ? 52 : end;
-    }
-    return end;
-}
-
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -591,7 +566,17 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     st = open_tables(in, s->db, err);
     choose_links(f);
-    in->capture->pub.rocm_end = find_rocm_end(f);
+    /* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
+    int32_t end = 0;
+    for (size_t i = 0; i < f->count && end != 43; i++) {
+        const db_table *table = &f->tables[i];
+        const bool ops = table->kind == ROCPROF_OPS && table->has & ROCPROF_BIT(AGENT);
+        if (table->kind != ROCPROF_DISPATCHES && !table->has_section)
+            end = 43;
+        else if (ops && !table->has_range)
+            end = 52;
+    }
+    in->capture->pub.rocm_end = end;
     return st ? st : rocl_records_index(in, err);
 }
 

@@ -83,21 +83,6 @@ bool rocprof_is_counter_line(const char *p, size_t n)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static rocprof_column find_column(rocprof_fields *f, rocl_view name)
-{
-    uint64_t h = 0;
-    if (name.n >= CACHED_LENGTH)
-        return rocprof_column_of(name);
-    memcpy(&h, name.p + (name.n < 8 ? 0 : name.n - 8), name.n < 8 ? name.n : 8);
-    const size_t at = (size_t)rocl_mix64(h ^ name.n << 56) % CACHED_NAMES;
-    if (f->cache[at].length != name.n || memcmp(f->cache[at].name, name.p, name.n) != 0) {
-        memcpy(f->cache[at].name, name.p, name.n);
-        f->cache[at].length = (uint8_t)name.n;
-        f->cache[at].column = (uint8_t)rocprof_column_of(name);
-    }
-    return f->cache[at].column;
-}
-
 /* Does a field end with the parenthesis at p? */
 static bool is_field_end(const char *p, const char *end)
 {
@@ -217,7 +202,20 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
     while (p < end) {
         if (!(p = read_field(p, end, &name, &value)))
             return false;
-        const rocprof_column c = find_column(f, name);
+        rocprof_column c;
+        if (name.n < CACHED_LENGTH) {
+            uint64_t h = 0;
+            memcpy(&h, name.p + (name.n < 8 ? 0 : name.n - 8), name.n < 8 ? name.n : 8);
+            const size_t at = (size_t)rocl_mix64(h ^ name.n << 56) % CACHED_NAMES;
+            if (f->cache[at].length != name.n || memcmp(f->cache[at].name, name.p, name.n) != 0) {
+                memcpy(f->cache[at].name, name.p, name.n);
+                f->cache[at].length = (uint8_t)name.n;
+                f->cache[at].column = (uint8_t)rocprof_column_of(name);
+            }
+            c = f->cache[at].column;
+        } else {
+            c = rocprof_column_of(name);
+        }
         if (c != ROCPROF_OTHER)
             set_column(row, c, value);
         else if (rocl_view_is(name, "time")) {

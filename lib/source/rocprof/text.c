@@ -368,24 +368,6 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
                                           .free_worker = rocprof_fields_free,
                                           .close = close_run};
 
-/* Does a file begin with a record, so that no program wrote between its lines; does it hold samples
- * of the program counter, whose times are cycles of a GPU? */
-static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *samples,
-                                   bool *counts_copies, rocl_error *err)
-{
-    char head[4096];
-    text_line l;
-    size_t got = 0;
-    rocl_status st = rocl_spool_read(spool, head, sizeof head, 0, &got, err);
-    const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
-    const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
-    *pure = shape >= CALL;
-    *samples = shape == PC_SAMPLE;
-    *counts_copies |=
-        shape == CALL && l.link == ROCL_NO_KEY && rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
-    return st;
-}
-
 static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -398,8 +380,18 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
         (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
-        bool samples = false;
-        st = read_first_line(in->files[i].spool, &run->pure[i], &samples, &run->counts_copies, err);
+        /* Does it begin with a record, so that no program wrote between its lines; does it hold
+         * samples of the program counter, whose times are cycles of a GPU? */
+        char head[4096];
+        text_line l;
+        size_t got = 0;
+        st = rocl_spool_read(in->files[i].spool, head, sizeof head, 0, &got, err);
+        const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
+        const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
+        const bool samples = shape == PC_SAMPLE;
+        run->pure[i] = shape >= CALL;
+        run->counts_copies |= shape == CALL && l.link == ROCL_NO_KEY &&
+                              rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
         if (st == ROCL_OK && samples && in->file_count == 1)
             st = rocl_fail(err, ROCL_INPUT,
                            "%s: samples of the program counter (rocprof), not a trace: their times "

@@ -160,24 +160,6 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
     return ROCL_OK;
 }
 
-/* Before 6.4 agents have no number among those of their type: they are numbered in order of
- * nodes. */
-static void number_agents(rocprofv3_process *p)
-{
-    for (size_t i = 0; i < p->agent_count; i++) {
-        rocl_agent *a = &p->agents[i].about;
-        int64_t before = 0;
-        for (size_t k = 0; k < p->agent_count; k++) {
-            const rocl_agent *b = &p->agents[k].about;
-            before += b->type == a->type && (b->absolute_index != a->absolute_index
-                                                 ? b->absolute_index < a->absolute_index
-                                                 : k < i);
-        }
-        if (a->type_index < 0)
-            a->type_index = before;
-    }
-}
-
 static rocl_status take_counter(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
                                 const rocl_json_token *v, void *to, rocl_error *err)
 {
@@ -655,7 +637,20 @@ rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && st == ROCL_OK; i++)
         st = each_element(run, p, find_member(run, arrays[i].of, arrays[i].key), arrays[i].take,
                           arrays[i].to, err);
-    number_agents(p);
+    /* Before 6.4 agents have no number among those of their type: they are numbered in order of
+     * nodes. */
+    for (size_t i = 0; i < p->agent_count; i++) {
+        rocl_agent *a = &p->agents[i].about;
+        int64_t before = 0;
+        for (size_t k = 0; k < p->agent_count; k++) {
+            const rocl_agent *b = &p->agents[k].about;
+            before += b->type == a->type && (b->absolute_index != a->absolute_index
+                                                 ? b->absolute_index < a->absolute_index
+                                                 : k < i);
+        }
+        if (a->type_index < 0)
+            a->type_index = before;
+    }
     return st;
 }
 
