@@ -73,7 +73,7 @@ typedef struct chrome_file {
     atomic_uint_fast64_t left_out[ASIDES]; /* in the first pass */
 } chrome_file;
 
-/* Of several names the engine takes the one with the lowest place. */
+/* The engine takes the name with the lowest place, if there are several. */
 #define LAST_PLACE (((uint64_t)1 << 44) - 1)
 
 /* ---- fields ---------------------------------------------------------------------------------- */

@@ -147,7 +147,7 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
         return false;
     }
     r->agent = r->process;
-    /* Of a value, the thread is its process. */
+    /* The thread of a value is its process. */
     r->process = row ? row->owner : chrome_who_knows(o->who, r->thread) ? r->thread : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;
     return true;

@@ -6,7 +6,7 @@
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-/* Of plain entries, {iid, text}, the bytes are the text. */
+/* The bytes of plain entries, {iid, text}, are the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes)
 {
     rocl_pb_field f, g;

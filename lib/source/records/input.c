@@ -508,7 +508,7 @@ rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
             skips = skips && goes_on;
             if (text.too_long)
                 rocl_record_fault(to, text.offset, ROCL_FAULT_BAD_LINE,
-                                       "a line of more than 64 MiB");
+                                  "a line of more than 64 MiB");
             else if (!skips)
                 st = line(to, text.p, text.n, text.offset, err);
             to->line++;

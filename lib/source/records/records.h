@@ -106,8 +106,8 @@ typedef struct rocl_source_record {
     uint64_t pid;    /* of a process whose key is another number: its pid; 0 unknown */
     uint64_t link;   /* links a call and the GPU work that it launched; ROCL_NO_KEY */
     uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
-    /* Of a call that copies, else 0: if only one copy has this link, and no size of its own, it
-     * gets that of its call, and the direction if ends_unknown (src, dst are guessed). */
+    /* Said by a call that copies, else 0: if only one copy has this link, and no size of its own,
+     * it gets that of its call, and the direction if ends_unknown (src, dst are guessed). */
     uint64_t bytes;
     rocl_copy_direction direction;
     bool ends_unknown;
@@ -185,7 +185,7 @@ rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, 
                                   rocl_error *err);
 /* Counts and leaves out an unusable record. `why` is a constant. Returns ROCL_OK. */
 rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why);
-/* The same for a line that was read before, by its number within the piece. */
+/* Does so for a line that was read before, by its number within the piece. */
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
                                  const char *why);
 /* What is wrong with a time that is not a valid number of nanoseconds: its text, in units of

@@ -94,7 +94,7 @@ typedef struct rocl_records_run {
     rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, queues, streams */
     uint64_t defined;                  /* keys that the format defined */
     rocl_records *workers;             /* opt.jobs of them, during a pass */
-    /* Of each piece its records, encoded as kept.c says; size 0: they are not kept, NULL: nothing
+    /* The records of each piece, encoded as kept.c says; size 0: they are not kept, NULL: nothing
      * is. */
     rocl_stored *kept;
     atomic_bool full;    /* no more memory to keep records */
@@ -151,7 +151,7 @@ rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err);
 /* Replaces the last record of its likeness in the table, and returns that entry, whose `changed`
  * has the words that differed. In the first pass the record is also kept. */
 rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
-/* The same for a record that repeats another; NULL: that one is gone, or is after it. */
+/* Does so for a record that repeats another; NULL: that one is gone, or is after it. */
 rocl_recent *rocl_recent_again(rocl_records *w, const rocl_record_again *r);
 /* The first pass, for each piece: begins to keep records; stores them, if memory allows. */
 void rocl_kept_begin(rocl_records *w);

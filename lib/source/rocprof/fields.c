@@ -9,7 +9,7 @@
 
 enum { CACHED_NAMES = 256, CACHED_LENGTH = 40 };
 
-/* Of a dispatch of results.txt, whose counters are in lines of their own. */
+/* The state of a dispatch of results.txt, whose counters are in lines of their own. */
 typedef enum dispatch_state {
     NO_DISPATCH,
     BAD_DISPATCH, /* its counters are ignored */

@@ -568,7 +568,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
             begin_event(w, &e, rocl_json_offset(&r, &v));
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
                 rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
-                                       "an event that is not an object");
+                                  "an event that is not an object");
                 continue;
             }
             take_or_read_event(f, w, &r, &e);
@@ -581,7 +581,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         more = st == ROCL_OK && r.wrong;
         if (more)
             rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
-                                   r.wrong);
+                              r.wrong);
         /* After invalid JSON: opens the reader where the next event of v1 begins. */
         const char *next = more ? memmem(r.at, (size_t)(r.end - r.at), "\n,{", 3) : NULL;
         if (next)

@@ -563,7 +563,7 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     count_bad_value(to, row, bad);
     if (row->no_copy)
         return put_kernel_or_barrier(to, w, r, name, err);
-    /* Of v2, whose kernels have their names. */
+    /* So v2 has it, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         rocl_view_begins(name, "Marker") || rocl_view_begins(name, "Barrier"))
         return rocprof_op_put(to, w, r, name, err);

@@ -245,7 +245,7 @@ static bool add_older_args(rocl_records *to, rocl_view text)
     return true;
 }
 
-/* Of "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED" what follows the name. */
+/* What follows the name in "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED". */
 static void add_args(rocl_records *to, const char *p, const char *end)
 {
     const char *close = find_closing(p, end);

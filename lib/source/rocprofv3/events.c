@@ -86,8 +86,8 @@ typedef struct counter_value {
     double min, max;    /* of them */
 } counter_value;
 
-/* Of a worker: bytes of the block at hand, texts without their escapes, and the counter values of
- * the record at hand. */
+/* What a worker keeps: bytes of the block at hand, texts without their escapes, and the counter
+ * values of the record at hand. */
 enum { TEXT_TYPE, TEXT_NAME, TEXT_VALUE, TEXTS };
 
 enum { ARGUMENTS_MAX = 24 };

@@ -24,7 +24,7 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
              strcmp(group->key, "callback_records") != 0))
             continue;
         const rocprofv3_array of = rocprofv3_array_of(array->key);
-        /* Of repeated keys the first one counts. */
+        /* The first one of repeated keys counts. */
         if (of == ROCPROFV3_ARRAYS || rocl_json_child(x, group, array->key) != array) {
             /* Reports unknown arrays once, with their number of records. */
             char key[41];

@@ -132,7 +132,7 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
         api = called == ROCL_NONE ? "" : rocl_str(trace, called);
     } else if (r.link != ROCL_NO_KEY) {
         rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_EVENT,
-                               "the call that launched it is not there");
+                          "the call that launched it is not there");
         r.link = ROCL_NO_KEY;
     }
     if (st == ROCL_OK && (name == ROCL_NONE || type == ROCL_NONE))

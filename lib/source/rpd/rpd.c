@@ -59,7 +59,7 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         st = rocl_lookup_find(f->links, &w->links, (rocl_lookup_key){owner, 0}, &first, err);
         if (st == ROCL_OK && first != api)
             rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "another call launched its operation");
+                              "another call launched its operation");
         return st;
     }
     case RPD_FRAME:
