@@ -27,6 +27,20 @@ static inline bool rocl_view_begins(rocl_view v, const char *text)
     return v.n >= n && !memcmp(v.p, text, n);
 }
 
+static inline bool rocl_view_ends(rocl_view v, const char *text)
+{
+    const size_t n = strlen(text);
+    return v.n >= n && !memcmp(v.p + v.n - n, text, n);
+}
+
+static inline bool rocl_view_is_among(rocl_view v, const char *const *texts, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !rocl_view_is(v, texts[i]))
+        i++;
+    return i < count;
+}
+
 /* The first place of a short word in a short text; NULL: none. (memmem() makes a table first.) */
 static inline const char *rocl_view_find(rocl_view v, const char *word)
 {

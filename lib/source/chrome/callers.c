@@ -124,15 +124,6 @@ static bool own_row(chrome_callers *c, uint64_t key, uint64_t process)
     return true;
 }
 
-/* What no call tells is of no process where its group has several. */
-static bool own_group(chrome_callers *c, uint64_t group, uint64_t process)
-{
-    const uint32_t i = rocl_map_get(&c->row_index, rocl_mix64(~group), ROCL_NONE);
-    if (i != ROCL_NONE && c->row_owners[i] != process)
-        c->row_owners[i] = ROCL_NO_KEY;
-    return i != ROCL_NONE || own_row(c, rocl_mix64(~group), process);
-}
-
 static bool weigh_claims(chrome_callers *c, uint64_t row, int64_t start, const first_call *calls,
                          size_t count)
 {
@@ -159,24 +150,8 @@ static int compare_claims(const void *a, const void *b)
                             : (x->process > y->process) - (x->process < y->process);
 }
 
-/* The one process that a row can be of, by its claims; ROCL_NO_KEY: none or several. have: those
- * that have a row are not asked; or NULL. */
-static uint64_t choose_claim(const chrome_claim *k, size_t n, const rocl_idset *have)
-{
-    const chrome_claim *found = NULL;
-    bool doubt = false;
-    for (const chrome_claim *end = k + n; k < end; k++) {
-        const bool likely = k->early <= k->all / 100;
-        if (have && rocl_idset_has(have, k->process))
-            continue;
-        doubt |= likely ? found != NULL : k->early <= k->all / 10;
-        found = likely ? k : found;
-    }
-    return found && !doubt ? found->process : ROCL_NO_KEY;
-}
-
 /* A round: rows get their owners, unless two rows would get the same process that has none yet.
- * *more: some did. */
+ * have: processes that have a row, which are not asked; or NULL. *more: some rows got one. */
 static bool give_rows(chrome_callers *c, const rocl_idset *have, bool *more)
 {
     rocl_idset once = {0}, twice = {0};
@@ -189,9 +164,19 @@ static bool give_rows(chrome_callers *c, const rocl_idset *have, bool *more)
                 ;
             if (find_owner(c, k->row) != ROCL_NO_KEY)
                 continue;
-            const uint64_t process = choose_claim(k, n, have);
-            if (process == ROCL_NO_KEY || (step && rocl_idset_has(&twice, process)))
+            /* The one process that the row can be of, by its claims. */
+            const chrome_claim *found = NULL;
+            bool doubt = false;
+            for (const chrome_claim *claim = k; claim < k + n; claim++) {
+                const bool likely = claim->early <= claim->all / 100;
+                if (have && rocl_idset_has(have, claim->process))
+                    continue;
+                doubt |= likely ? found != NULL : claim->early <= claim->all / 10;
+                found = likely ? claim : found;
+            }
+            if (!found || doubt || (step && rocl_idset_has(&twice, found->process)))
                 continue;
+            const uint64_t process = found->process;
             if (!step) {
                 ok = rocl_idset_add(rocl_idset_has(&once, process) ? &twice : &once, process);
             } else {
@@ -260,7 +245,14 @@ static rocl_status join_calls(chrome_callers *c, rocl_trace *t, rocl_error *err)
                 last->start = start;
             }
             c->collided |= processes > 1 && !group;
-            ok = !group || own_group(c, group, value);
+            if (group) { /* what no call tells is of no process where its group has several */
+                const uint64_t key = rocl_mix64(~group);
+                const uint32_t i = rocl_map_get(&c->row_index, key, ROCL_NONE);
+                if (i == ROCL_NONE)
+                    ok = own_row(c, key, value);
+                else if (c->row_owners[i] != value)
+                    c->row_owners[i] = ROCL_NO_KEY;
+            }
         } else if (processes == 1) {
             ok = own_row(c, value, calls->process);
         } else if (processes <= CALLERS_MAX) {

@@ -35,7 +35,7 @@ typedef struct chrome_callers {
     size_t claim_count, claim_cap;
 } chrome_callers;
 
-/* Of a worker; zeroed at first. */
+/* What a worker keeps; zeroed at first. */
 typedef struct chrome_callers_worker {
     uint64_t last; /* process that was noted, plus 1 */
     rocl_lookup_pages owners;

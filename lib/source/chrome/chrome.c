@@ -73,7 +73,7 @@ typedef struct chrome_file {
     atomic_uint_fast64_t left_out[ASIDES]; /* in the first pass */
 } chrome_file;
 
-/* Of several names the engine takes the one with the lowest place. */
+/* The engine takes the name with the lowest place, if there are several. */
 #define LAST_PLACE (((uint64_t)1 << 44) - 1)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -111,25 +111,7 @@ static event_class class_of(rocl_view cat, rocl_view name)
     return !cat.n && rocl_view_is(name, "[memory]") ? CLASS_MEMORY : CLASS_CALL; /* PyTorch 1.9 */
 }
 
-/* Not the number of a process or thread. */
-static bool is_negative(const rocl_json_token *t)
-{
-    return t->text.n && *t->text.p == '-';
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
-
-/* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
-static rocl_view without_process(rocl_view name, bool of_gpu)
-{
-    size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
-    while (n && name.p[n - 1] != '(')
-        n--;
-    const rocl_view whose = {name.p + n, name.n - n};
-    return n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
-               ? (rocl_view){name.p, n - 2}
-               : name;
-}
 
 static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_worker *w,
                                const chrome_event *e, bool of_gpu, rocl_error *err)
@@ -151,25 +133,23 @@ static rocl_status put_counter(rocl_records *to, rocl_source_record *r, chrome_w
             rocl_buf_byte(&w->text[0], '.');
             rocl_json_unescape(&w->text[0], key.text);
         }
-        r->counter =
-            without_process((rocl_view){(const char *)w->text[0].data, w->text[0].len}, of_gpu);
+        /* What rtg2json writes behind the name of a GPU's value: " (rank 0, pid 12)". */
+        rocl_view name = (rocl_view){(const char *)w->text[0].data, w->text[0].len};
+        size_t n = of_gpu && name.n && name.p[name.n - 1] == ')' ? name.n : 0;
+        while (n && name.p[n - 1] != '(')
+            n--;
+        const rocl_view whose = {name.p + n, name.n - n};
+        r->counter = n > 1 && (rocl_view_begins(whose, "rank ") || rocl_view_begins(whose, "pid "))
+                         ? (rocl_view){name.p, n - 2}
+                         : name;
         if (!rocl_json_double(v.text, &r->as.sample.value) ||
             r->as.sample.value - r->as.sample.value != 0)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is not a number", err);
+            rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
         else
             st = rocl_record_put(to, r, err);
     }
-    return st == ROCL_OK && w->has_args && w->args.wrong ? chrome_count_bad_args(to, r->where, err)
-                                                         : st;
-}
-
-/* Of rtg2json: the sum of allocations. */
-static bool is_derived_counter(rocl_view name)
-{
-    static const char end[] = " allocated (bytes)";
-    const size_t n = sizeof end - 1;
-    return name.n > n && !memcmp(name.p + name.n - n, end, n);
+    return st == ROCL_OK && w->has_args && w->args.wrong ? chrome_count_bad_args(to, r->where) : st;
 }
 
 /* The group of a record of a process, of which the arguments may tell. False: memory is out. */
@@ -253,9 +233,8 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
     if (w->has_args) {
         rocl_json args = w->args;
         read_xla_args(&args, &d, &a.correlation);
-        const rocl_status st = args.wrong ? chrome_count_bad_args(to, r->where, err) : ROCL_OK;
-        if (st != ROCL_OK)
-            return st;
+        if (args.wrong)
+            chrome_count_bad_args(to, r->where);
     }
     for (size_t i = 0; i < sizeof words / sizeof *words && !d.is_kernel; i++)
         d.is_copy |=
@@ -281,24 +260,22 @@ static rocl_status put_xla_work(rocl_records *to, rocl_source_record *r, chrome_
 static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome_file *f,
                                  chrome_worker *w, const chrome_event *e, rocl_error *err)
 {
+    rocl_trace *t = rocl_records_input_of(to)->trace;
     bool work;
+    rocl_status st = ROCL_OK;
     r->name = chrome_unescape(&w->text[0], e->name, e->name_escaped);
     if (rocl_view_is(r->name, PF_UNNAMED))
         r->name = (rocl_view){"", 0};
-    if (!chrome_own_make(&f->own, rocl_records_input_of(to)->trace, r, &f->work, w, e, &work))
-        return chrome_count_bad_args(to, r->where, err);
+    if (!chrome_own_make(&f->own, t, r, &f->work, w, e, &work))
+        return chrome_count_bad_args(to, r->where);
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
-    const rocl_view stream =
-        work ? chrome_own_stream_name(&f->own, rocl_records_input_of(to)->trace, e, r->stream)
-             : (rocl_view){0};
-    if (stream.n) {
-        const rocl_status st = rocl_record_name(to, ROCL_KEY_STREAM, r, stream, err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    return work ? rocl_record_put(to, r, err)
-                : chrome_put_with_args(to, r, &f->collectives, w, e, err);
+    if (!work)
+        return chrome_put_with_args(to, r, &f->collectives, w, e, err);
+    const rocl_view stream = chrome_own_stream_name(&f->own, t, e, r->stream);
+    if (stream.n)
+        st = rocl_record_name(to, ROCL_KEY_STREAM, r, stream, err);
+    return st ? st : rocl_record_put(to, r, err);
 }
 
 /* The process of GPU work, or of a row in a merged file that is no process. */
@@ -327,12 +304,9 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         rocl_json args = w->args;
         chrome_read_args(&args, &a);
         if (args.wrong)
-            return chrome_count_bad_args(to, r->where, err);
+            return chrome_count_bad_args(to, r->where);
         if (a.bad)
-            st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
-                                   err);
-        if (st != ROCL_OK)
-            return st;
+            rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     }
     if (e->group && (st = find_process(to, r, f, w, e, err)) != ROCL_OK)
         return st;
@@ -390,7 +364,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
             rocl_json args = w->args;
             read_xla_args(&args, &d, &r->link);
             if (args.wrong)
-                return chrome_count_bad_args(to, r->where, err);
+                return chrome_count_bad_args(to, r->where);
         }
         if (f->xla.count && r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
@@ -399,27 +373,6 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
     if (!r->as.e.category)
         r->as.e.category = rocl_records_text(to, e->cat);
     return chrome_put_with_args(to, r, &f->collectives, w, e, err);
-}
-
-/* Asynchronous events are matched by id within a category (old kinds: within a name), not by
- * thread. */
-static uint64_t scope_of(const chrome_event *e, bool old)
-{
-    const rocl_view texts[] = {old && !e->scope.n ? e->name : e->cat, e->id, e->scope};
-    return chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
-}
-
-/* An event of a phase that is not read. */
-static rocl_status put_aside(rocl_records *to, chrome_file *f, char ph, uint64_t where,
-                             rocl_error *err)
-{
-    for (int i = 0; i < ASIDES && ph; i++)
-        if (strchr(asides[i].phases, ph)) {
-            if (rocl_records_first_pass(to))
-                atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
-            return ROCL_OK;
-        }
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase", err);
 }
 
 /* A process or thread with a text as its number gets that as its name, unless metadata name it. */
@@ -442,7 +395,7 @@ static rocl_status place_element(rocl_records *to, rocl_source_record *r, const 
     r->process = e->row = chrome_key_of(to, &e->pid);
     r->thread = chrome_key_of(to, &e->tid);
     /* Rows of the profiler itself belong to the only process. */
-    if ((r->process == 0 && r->thread == 0) || (f->kineto && is_negative(&e->pid)))
+    if ((r->process == 0 && r->thread == 0) || (f->kineto && rocl_view_begins(e->pid.text, "-")))
         r->process = ROCL_NO_KEY;
     if (f->kineto && e->row & ROCL_KEY_OF_TEXT && e->row != ROCL_NO_KEY)
         chrome_place_in_group(to, r, e);
@@ -489,21 +442,28 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
     /* The empty first element of rocprof and RPD. */
     if (!e->ph.n && !e->has_ts && !e->name.n && !e->pid.text.n)
         return ROCL_OK;
-    if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph))
-        return put_aside(to, f, ph, where, err);
+    if (ph != 'X' && (!strchr("XBEbeniIRPSTpFCstf", ph) || !ph)) {
+        /* An event of a phase that is not read. */
+        for (int i = 0; i < ASIDES && ph; i++)
+            if (strchr(asides[i].phases, ph)) {
+                if (rocl_records_first_pass(to))
+                    atomic_fetch_add_explicit(&f->left_out[i], 1, memory_order_relaxed);
+                return ROCL_OK;
+            }
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event of no known phase");
+    }
     if (!e->has_ts || !rocl_json_decimal(e->ts, 3, &ts))
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
-                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000), err);
+                                 rocl_time_fault(e->has_ts ? e->ts : (rocl_view){0}, 1000));
     if (e->has_dur && !rocl_json_decimal(e->dur, 3, &dur))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000),
-                                 err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, rocl_time_fault(e->dur, 1000));
     if (__builtin_add_overflow(ts, f->base, &ts) || __builtin_add_overflow(ts, dur, &r.as.e.end))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a time is too large");
     r.as.e.start = ts;
     if (ph == 'X' && !e->has_dur)
-        return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration", err);
+        return rocl_record_fault(to, where, ROCL_FAULT_NO_END, "no duration");
     if (ph == 'C')
-        return f->own.is && is_derived_counter(e->name)
+        return f->own.is && rocl_view_ends(e->name, " allocated (bytes)") /* the sum of those */
                    ? ROCL_OK
                    : put_counter(to, &r, w, e, on_gpu && r.process != ROCL_NO_KEY, err);
     if (ph == 's' || ph == 't' || ph == 'f')
@@ -514,7 +474,12 @@ static rocl_status put_element(rocl_records *to, chrome_file *f, chrome_worker *
         r.kind = ROCL_INSTANT;
     else if (ph != 'X')
         r.half = strchr("BbS", ph) ? ROCL_BEGINS : ROCL_ENDS;
-    r.scope = strchr("beSF", ph) ? scope_of(e, ph == 'S' || ph == 'F') : r.thread;
+    r.scope = r.thread;
+    if (strchr("beSF", ph)) { /* matched by id in a category, or in a name by the old kinds */
+        const bool by_name = (ph == 'S' || ph == 'F') && !e->scope.n;
+        const rocl_view texts[] = {by_name ? e->name : e->cat, e->id, e->scope};
+        r.scope = chrome_hash_texts(texts, 3) | (uint64_t)1 << 63;
+    }
     if (ph == 'X' && e->bind.n && (e->flow_in || e->flow_out) && rocl_records_want(to, ROCL_FLOW))
         st = chrome_put_bound_flows(to, &r, e, err);
     if (st == ROCL_OK && f->own.known)
@@ -526,19 +491,18 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     chrome_file *f = in->state;
-    void **state = rocl_records_state(to);
-    if (!*state && !(*state = calloc(1, sizeof(chrome_worker))))
-        return rocl_fail_memory(err);
-    chrome_worker *w = *state;
+    chrome_worker *w = rocl_records_own(to, sizeof *w);
     rocl_json_token v;
+    if (!w)
+        return rocl_fail_memory(err);
     rocl_status st = rocl_json_load(&w->r, &w->bytes, in->files[0].spool, piece->first, piece->last,
                                     f->flags | ROCL_JSON_ELEMENTS, err);
     while (st == ROCL_OK && rocl_json_element(&w->r, &v)) {
         const uint64_t where = rocl_json_offset(&w->r, &v);
         chrome_event e;
         if (!rocl_json_enter(&w->r, ROCL_JSON_OBJECT)) {
-            st = rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is not an object",
-                                   err);
+            st =
+                rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "an event that is not an object");
             continue;
         }
         chrome_read_event(w, &e);
@@ -552,12 +516,22 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* Reads the first token of a member; false: there is no such member. */
+static bool load_member(const rocl_records_input *in, const rocl_json_node *member, rocl_buf *b,
+                        rocl_json *r, rocl_json_token *v, rocl_status *st, rocl_error *err)
+{
+    if (!member || *st != ROCL_OK)
+        return false;
+    *st = rocl_json_load(r, b, in->files[0].spool, member->begin, member->end,
+                         ((const chrome_file *)in->state)->flags, err);
+    return *st == ROCL_OK && rocl_json_element(r, v);
+}
+
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     const rocl_json_index *x = &f->index;
-    const rocl_spool *spool = in->files[0].spool;
     const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
                          *info = rocl_json_child(x, x->nodes, "distributedInfo"),
                          *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
@@ -576,39 +550,24 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = -1;
-    if (base) {
-        st = rocl_json_load(&r, &b, spool, base->begin, base->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && !rocl_json_int(v.text, &f->base))
-            f->base = 0;
-    }
-    if (st == ROCL_OK && host) {
-        st = rocl_json_load(&r, &b, spool, host->begin, host->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && v.kind == ROCL_JSON_STRING)
-            f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-    }
-    if (st == ROCL_OK && generator) {
-        st = rocl_json_load(&r, &b, spool, generator->begin, generator->end, f->flags, err);
-        f->ours = st == ROCL_OK && rocl_json_element(&r, &v) && v.text.n > 8 &&
-                  !memcmp(v.text.p, "rocline ", 8);
-    }
-    if (st == ROCL_OK && info) {
-        st = rocl_json_load(&r, &b, spool, info->begin, info->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
-            while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
-                rocl_json_int(v.text, &f->rank);
-    }
-    if (st == ROCL_OK && devices) {
-        st = rocl_json_load(&r, &b, spool, devices->begin, devices->end, f->flags, err);
-        if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
-            while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
-                uint32_t name = 0;
-                if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
-                    continue;
-                while (rocl_json_member(&r, name_key, 1, &v) >= 0)
-                    name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-                f->work.device_names[f->work.devices++] = name;
-            }
-    }
+    if (load_member(in, base, &b, &r, &v, &st, err) && !rocl_json_int(v.text, &f->base))
+        f->base = 0;
+    if (load_member(in, host, &b, &r, &v, &st, err) && v.kind == ROCL_JSON_STRING)
+        f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+    if (load_member(in, generator, &b, &r, &v, &st, err))
+        f->ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
+    if (load_member(in, info, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+        while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
+            rocl_json_int(v.text, &f->rank);
+    if (load_member(in, devices, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
+        while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
+            uint32_t name = 0;
+            if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
+                continue;
+            while (rocl_json_member(&r, name_key, 1, &v) >= 0)
+                name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
+            f->work.device_names[f->work.devices++] = name;
+        }
     rocl_buf_free(&b);
     return st;
 }
@@ -626,25 +585,6 @@ static rocl_status learn_callers(rocl_records_input *in, bool *again, rocl_error
     for (int i = 0; i < ASIDES && *again; i++)
         atomic_store(&f->left_out[i], 0);
     return st;
-}
-
-/* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
-static void report_asides(const chrome_file *f, const rocl_records_input *in)
-{
-    rocl_buf b = {0};
-    rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
-    const size_t begin = b.len;
-    for (int i = 0; i < ASIDES; i++) {
-        const uint64_t n = atomic_load(&f->left_out[i]);
-        if (n)
-            rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
-                            asides[i].what);
-    }
-    const bool any = b.len > begin;
-    rocl_buf_byte(&b, 0);
-    if (any && !b.failed)
-        rocl_notice(in->trace, "%s", (const char *)b.data);
-    rocl_buf_free(&b);
 }
 
 static rocl_status complete_record(rocl_records *to, rocl_plain_record *r, rocl_error *err)
@@ -710,23 +650,6 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
                                           .sees = sees_agent,
                                           .close = close_file};
 
-/* Strictly first; files of old profilers have quotes in names without a backslash. */
-static rocl_status outline_file(rocl_records_input *in, rocl_error *err)
-{
-    chrome_file *f = in->state;
-    rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
-    bool quotes = false;
-    rocl_status st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
-    if (st == ROCL_INPUT && quotes) {
-        rocl_json_index_free(&f->index);
-        f->index = (rocl_json_index){0};
-        how.flags |= ROCL_JSON_QUOTES;
-        st = rocl_json_index_spool(&f->index, in->files[0].spool, &how, &quotes, err);
-    }
-    f->flags = how.flags;
-    return st == ROCL_INPUT ? (rocl_wrap(err, "%s", in->files[0].path), st) : st;
-}
-
 /* The next array of events: the whole file, or a member of it, of which there may be several. NULL:
  * no more. */
 static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_json_node *before)
@@ -734,24 +657,6 @@ static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_js
     if (x->nodes->kind == ROCL_JSON_ARRAY)
         return before ? NULL : x->nodes;
     return before ? rocl_json_same(x, before) : rocl_json_child(x, x->nodes, "traceEvents");
-}
-
-static rocl_status add_pieces(rocl_records_input *in, rocl_error *err)
-{
-    const rocl_json_index *x = &((chrome_file *)in->state)->index;
-    const rocl_json_node *events = next_events(x, NULL);
-    do {
-        if (!events || events->kind != ROCL_JSON_ARRAY)
-            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents",
-                             in->source->path);
-        for (size_t i = 0; i < events->blocks; i++) {
-            const rocl_json_block *b = &x->blocks[events->block + i];
-            if (!rocl_records_add_piece(
-                    in, &(rocl_piece){.first = b->begin, .last = b->end, .rows = b->count}))
-                return rocl_fail_memory(err);
-        }
-    } while ((events = next_events(x, events)));
-    return ROCL_OK;
 }
 
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
@@ -781,11 +686,18 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     f->marker = texts[3];
     f->work.allocation = texts[4];
     f->hsa = texts[5];
-    st = outline_file(in, err);
+    rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
+    st = rocl_records_outline(in, &f->index, &how, err);
+    f->flags = how.flags;
     if (st != ROCL_OK)
         return st;
-    if ((st = add_pieces(in, err)) != ROCL_OK)
-        return st;
+    const rocl_json_node *events = next_events(&f->index, NULL);
+    do {
+        if (!events || events->kind != ROCL_JSON_ARRAY)
+            return rocl_fail(err, ROCL_INPUT, "%s: JSON, but it has no array traceEvents", s->path);
+        if (!rocl_records_add_blocks(in, &f->index, events, 0))
+            return rocl_fail_memory(err);
+    } while ((events = next_events(&f->index, events)));
     /* An array alone need not be closed. */
     const bool in_event = f->index.rest < f->index.size;
     if (f->index.truncated && (in_event || f->index.nodes->kind == ROCL_JSON_OBJECT))
@@ -797,13 +709,28 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     if (st == ROCL_OK && (f->kineto || f->own.is))
         st = chrome_who_open(&f->who, in, &f->index, f->flags, err);
     f->work.in_work_items = f->own.is;
-    for (const rocl_json_node *events = next_events(&f->index, NULL);
-         st == ROCL_OK && events && !f->kineto; events = next_events(&f->index, events))
+    for (events = next_events(&f->index, NULL); st == ROCL_OK && events && !f->kineto;
+         events = next_events(&f->index, events))
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;
-    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK)
-        report_asides(f, in);
+    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK) {
+        /* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
+        rocl_buf b = {0};
+        rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
+        const size_t begin = b.len;
+        for (int i = 0; i < ASIDES; i++) {
+            const uint64_t n = atomic_load(&f->left_out[i]);
+            if (n)
+                rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
+                                asides[i].what);
+        }
+        const bool any = b.len > begin;
+        rocl_buf_byte(&b, 0);
+        if (any && !b.failed)
+            rocl_notice(in->trace, "%s", (const char *)b.data);
+        rocl_buf_free(&b);
+    }
     return st ? st : chrome_explain_flows(f->flows, in, err);
 }
 

@@ -19,7 +19,13 @@ void chrome_collectives_close(chrome_collectives *c)
     free(c->all);
 }
 
-static bool is_of_collective(rocl_view key)
+static bool is_external_id(rocl_view key)
+{
+    return rocl_view_is(key, "External id");
+}
+
+rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
+                                   const rocl_source_record *call, rocl_error *err)
 {
     static const char *const keys[] = {"Collective name",
                                        "In msg nelems",
@@ -35,20 +41,6 @@ static bool is_of_collective(rocl_view key)
                                        "Dst Rank",
                                        "Seq",
                                        "Comms Id"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (rocl_view_is(key, keys[i]))
-            return true;
-    return false;
-}
-
-static bool is_external_id(rocl_view key)
-{
-    return rocl_view_is(key, "External id");
-}
-
-rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, const chrome_worker *w,
-                                   const rocl_source_record *call, rocl_error *err)
-{
     const uint64_t where = call->where;
     rocl_json r = w->args;
     rocl_json_token key, v;
@@ -63,7 +55,7 @@ rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, cons
             break;
         if (is_external_id(key.text))
             rocl_json_uint(v.text, &id);
-        if (!is_of_collective(key.text))
+        if (!rocl_view_is_among(key.text, keys, sizeof keys / sizeof *keys))
             continue;
         rocl_buf_str(&text, text.len ? ",\"" : "{\"");
         rocl_buf_put(&text, key.text.p, key.text.n);

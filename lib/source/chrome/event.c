@@ -38,37 +38,11 @@ uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-/* {"local": id} of a process, {"global": id}. */
-static rocl_view read_id2(rocl_json r)
-{
-    static const rocl_view keys[] = {ROCL_JSON_KEY("local"), ROCL_JSON_KEY("global")};
-    rocl_json_token v;
-    return rocl_json_enter(&r, ROCL_JSON_OBJECT) && rocl_json_member(&r, keys, 2, &v) >= 0
-               ? v.text
-               : (rocl_view){"", 0};
-}
-
 void chrome_read_event(chrome_worker *w, chrome_event *e)
 {
     rocl_json *r = &w->r;
-    enum {
-        PH,
-        CAT,
-        NAME,
-        PID,
-        TID,
-        TS,
-        DUR,
-        ARGS,
-        ID,
-        SCOPE,
-        BP,
-        BIND,
-        FLOW_IN,
-        FLOW_OUT,
-        ID2,
-        KEYS
-    };
+    enum { PH, CAT, NAME, PID, TID, TS, DUR, ARGS };
+    enum { ID = ARGS + 1, SCOPE, BP, BIND, FLOW_IN, FLOW_OUT, ID2, KEYS };
     static const rocl_view keys[KEYS] = {
         [PH] = ROCL_JSON_KEY("ph"),           [CAT] = ROCL_JSON_KEY("cat"),
         [NAME] = ROCL_JSON_KEY("name"),       [PID] = ROCL_JSON_KEY("pid"),
@@ -78,21 +52,20 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
         [BP] = ROCL_JSON_KEY("bp"),           [BIND] = ROCL_JSON_KEY("bind_id"),
         [FLOW_IN] = ROCL_JSON_KEY("flow_in"), [FLOW_OUT] = ROCL_JSON_KEY("flow_out"),
         [ID2] = ROCL_JSON_KEY("id2")};
+    static const rocl_view id_keys[] = {ROCL_JSON_KEY("local"), ROCL_JSON_KEY("global")};
     static const rocl_view none = {"", 0};
+    rocl_view *const texts[KEYS] = {
+        [PH] = &e->ph,     [CAT] = &e->cat, [NAME] = &e->name,   [TS] = &e->ts, [DUR] = &e->dur,
+        [BIND] = &e->bind, [ID] = &e->id,   [SCOPE] = &e->scope, [BP] = &e->bp};
     rocl_json_token v;
     *e = (chrome_event){.ph = none, .cat = none, .name = none, .id = none, .scope = none};
     e->ts = e->dur = e->bp = e->bind = e->pid.text = e->tid.text = none;
     w->has_args = false;
     for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
+        if (texts[key])
+            *texts[key] = v.text;
         switch (key) {
-        case PH:
-            e->ph = v.text;
-            break;
-        case CAT:
-            e->cat = v.text;
-            break;
         case NAME:
-            e->name = v.text;
             e->name_escaped = v.escaped;
             break;
         case PID:
@@ -102,27 +75,10 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
             e->tid = v;
             break;
         case TS:
-            e->ts = v.text;
             e->has_ts = true;
             break;
         case DUR:
-            e->dur = v.text;
             e->has_dur = true;
-            break;
-        case ID:
-            e->id = v.text;
-            break;
-        case ID2:
-            e->id = read_id2(*r);
-            break;
-        case SCOPE:
-            e->scope = v.text;
-            break;
-        case BP:
-            e->bp = v.text;
-            break;
-        case BIND:
-            e->bind = v.text;
             break;
         case FLOW_IN:
             e->flow_in = v.kind == ROCL_JSON_TRUE;
@@ -130,9 +86,20 @@ void chrome_read_event(chrome_worker *w, chrome_event *e)
         case FLOW_OUT:
             e->flow_out = v.kind == ROCL_JSON_TRUE;
             break;
-        default: /* the whole event tells whether any are wanted */
+        case ID2: { /* {"local": id} of a process, {"global": id} */
+            rocl_json ids = *r;
+            e->id = none;
+            if (rocl_json_enter(&ids, ROCL_JSON_OBJECT) &&
+                rocl_json_member(&ids, id_keys, 2, &v) >= 0)
+                e->id = v.text;
+            break;
+        }
+        case ARGS: /* the whole event tells whether any are wanted */
             w->args = *r;
             w->has_args = rocl_json_enter(&w->args, ROCL_JSON_OBJECT);
+            break;
+        default:
+            break;
         }
     }
 }
@@ -164,26 +131,8 @@ void chrome_read_sizes(rocl_json *r, uint32_t to[3])
 
 void chrome_read_args(rocl_json *r, chrome_args *a)
 {
-    enum {
-        CORRELATION,
-        DEVICE,
-        STREAM,
-        PROCESS,
-        GRID,
-        BLOCK,
-        BYTES,
-        SIZE,
-        SHARED,
-        NAME,
-        ADDR,
-        MEMORY,
-        DEVICE_TYPE,
-        DEVICE_ID,
-        RESERVED,
-        RANK,
-        RAW_PID,
-        KEYS
-    };
+    enum { CORRELATION, DEVICE, STREAM, PROCESS, GRID, BLOCK, BYTES, SIZE, SHARED, NAME };
+    enum { ADDR = NAME + 1, MEMORY, DEVICE_TYPE, DEVICE_ID, RESERVED, RANK, RAW_PID, KEYS };
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
                                          [DEVICE] = ROCL_JSON_KEY("device"),
                                          [STREAM] = ROCL_JSON_KEY("stream"),
@@ -201,21 +150,21 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
                                          [RESERVED] = ROCL_JSON_KEY("Total Reserved"),
                                          [RANK] = ROCL_JSON_KEY("rank"),
                                          [RAW_PID] = ROCL_JSON_KEY("pid_raw")};
+    uint64_t *const numbers[KEYS] = {[CORRELATION] = &a->correlation,
+                                     [DEVICE] = &a->device,
+                                     [STREAM] = &a->stream,
+                                     [PROCESS] = &a->pid,
+                                     [BYTES] = &a->bytes,
+                                     [SIZE] = &a->bytes,
+                                     [ADDR] = &a->address,
+                                     [RESERVED] = &a->reserved,
+                                     [DEVICE_ID] = &a->device_id,
+                                     [DEVICE_TYPE] = &a->device_type,
+                                     [RANK] = &a->rank,
+                                     [RAW_PID] = &a->raw_pid};
     rocl_json_token v;
     for (int key; (key = rocl_json_member(r, keys, KEYS, &v)) >= 0;) {
-        uint64_t *number = key == CORRELATION            ? &a->correlation
-                           : key == DEVICE               ? &a->device
-                           : key == STREAM               ? &a->stream
-                           : key == PROCESS              ? &a->pid
-                           : key == BYTES || key == SIZE ? &a->bytes
-                           : key == ADDR                 ? &a->address
-                           : key == DEVICE_TYPE          ? &a->device_type
-                           : key == DEVICE_ID            ? &a->device_id
-                           : key == RESERVED             ? &a->reserved
-                           : key == RANK                 ? &a->rank
-                           : key == RAW_PID              ? &a->raw_pid
-                                                         : NULL;
-        uint64_t n;
+        uint64_t *number = numbers[key], n;
         int64_t i;
         if (number && rocl_json_uint(v.text, &n)) {
             *number = n;
@@ -237,20 +186,11 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
     }
 }
 
-/* Arguments of kernels that the record itself has. */
-static bool is_part_of_dispatch(rocl_view key)
-{
-    static const char *const keys[] = {"device",        "stream",         "correlation",
-                                       "pid",           "grid",           "block",
-                                       "shared memory", "kernel_details", "correlation_id"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (rocl_view_is(key, keys[i]))
-            return true;
-    return false;
-}
-
 void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record)
 {
+    static const char *const own_args[] = {"device",        "stream",         "correlation",
+                                           "pid",           "grid",           "block",
+                                           "shared memory", "kernel_details", "correlation_id"};
     static const rocl_view any_type = ROCL_JSON_KEY(""), string_type = ROCL_JSON_KEY("string");
     rocl_json_token key, v;
     while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
@@ -262,7 +202,7 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
         if (r.wrong) /* the skipped arguments are only parsed now */
             return;
         if (kind_of_record == ROCL_DISPATCH
-                ? is_part_of_dispatch(key.text)
+                ? rocl_view_is_among(key.text, own_args, sizeof own_args / sizeof *own_args)
                 : rocl_records_want_only_handles(to) && !rocl_is_handle(key.text.p, key.text.n))
             continue;
         const rocl_view name = chrome_unescape(&w->text[0], key.text, key.escaped);
@@ -272,7 +212,7 @@ void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind
     }
 }
 
-rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err)
+rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where)
 {
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON", err);
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_JSON, "arguments that are no JSON");
 }

@@ -68,7 +68,7 @@ void chrome_read_sizes(rocl_json *r, uint32_t to[3]);
 void chrome_pass_args(rocl_records *to, chrome_worker *w, rocl_json r, rocl_kind kind_of_record);
 /* Arguments are skipped by their brackets and quotes, so errors inside show only when they are
  * read: then the event is counted and left out. */
-rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where, rocl_error *err);
+rocl_status chrome_count_bad_args(rocl_records *to, uint64_t where);
 
 /* The text without its escapes, in the buffer if it has any. */
 rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped);

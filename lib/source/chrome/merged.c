@@ -116,36 +116,6 @@ bool chrome_note_member(chrome_merged *m, chrome_worker *w, rocl_records *to,
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-/* The name, pid and rank of a process. */
-static void describe_member(const chrome_member *k, const rocl_trace *t, rocl_process *p)
-{
-    if (k->group & CHROME_GROUP_OF_RANK) {
-        p->rank = (int32_t)(k->group & INT32_MAX);
-        p->pid = k->pid <= INT64_MAX ? (int64_t)k->pid : p->pid;
-        return;
-    }
-    rocl_view text;
-    p->command = (uint32_t)k->process;
-    text.p = rocl_text(t, p->command, &text.n);
-    const int64_t pid = read_last_number(text);
-    p->pid = pid > 0 ? pid : 0;
-    p->rank = (int32_t)read_rank(find_prefix(text));
-}
-
-/* The node of a group, which is made if there is none yet. */
-static bool find_node(rocl_capture *c, rocl_map *nodes, uint64_t group, uint32_t *node)
-{
-    const uint64_t key = rocl_mix64(group);
-    *node = rocl_map_get(nodes, key, ROCL_NONE);
-    if (*node != ROCL_NONE)
-        return true;
-    rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
-    *node = c->node_count - 1;
-    if (n)
-        n->id = c->node_count;
-    return n && rocl_map_put(nodes, key, *node);
-}
-
 rocl_status chrome_apply_groups(const chrome_merged *m, rocl_records_input *in, bool each,
                                 bool *several, rocl_error *err)
 {
@@ -162,13 +132,31 @@ rocl_status chrome_apply_groups(const chrome_merged *m, rocl_records_input *in, 
         groups[p] = k->group ? k->group : ~k->process;
         first = first ? first : groups[p];
         *several |= groups[p] != first;
-        if (k->group)
-            describe_member(k, in->trace, rocl_definition_at(c, ROCL_DEFINE_PROCESS, p));
+        rocl_process *process = rocl_definition_at(c, ROCL_DEFINE_PROCESS, p);
+        if (k->group & CHROME_GROUP_OF_RANK) {
+            process->rank = (int32_t)(k->group & INT32_MAX);
+            process->pid = k->pid <= INT64_MAX ? (int64_t)k->pid : process->pid;
+        } else if (k->group) {
+            rocl_view text;
+            process->command = (uint32_t)k->process;
+            text.p = rocl_text(in->trace, process->command, &text.n);
+            const int64_t pid = read_last_number(text);
+            process->pid = pid > 0 ? pid : 0;
+            process->rank = (int32_t)read_rank(find_prefix(text));
+        }
     }
     for (uint32_t p = 0; p < c->process_count && ok && *several; p++) {
-        rocl_process *process = rocl_definition_at(c, ROCL_DEFINE_PROCESS, p);
-        if (groups[p])
-            ok = find_node(c, &nodes, groups[p], &process->node);
+        bool fresh;
+        if (!groups[p])
+            continue;
+        rocl_node *node =
+            rocl_define_once(c, ROCL_DEFINE_NODE, &nodes, rocl_mix64(groups[p]), &fresh);
+        ok = node;
+        if (ok && fresh)
+            node->id = c->node_count;
+        if (ok)
+            ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, p))->node =
+                (uint32_t)(node - c->nodes);
     }
     rocl_map_free(&nodes);
     free(groups);

@@ -93,15 +93,6 @@ static uint64_t find_owner(const chrome_own *o, const rocl_trace *t, const char 
     return ROCL_NO_KEY;
 }
 
-/* "overlapping calls of 12 (2)": calls of the thread whose row has that number. */
-static uint64_t find_thread(const char *row)
-{
-    static const char words[] = PF_OVERLAPPING_CALLS " of ";
-    const char *p = row + sizeof words - 1;
-    return !strncmp(row, words, sizeof words - 1) && *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10)
-                                                                            : ROCL_NO_KEY;
-}
-
 /* GPUs of several machines may have the same numbers: then they are numbered in the order of the
  * file. */
 static void number_gpus(chrome_own *o)
@@ -128,7 +119,12 @@ void chrome_own_learn(chrome_own *o, const rocl_trace *t)
         chrome_own_row *r = &o->rows[i];
         const char *name = rocl_str(t, r->name);
         processes += r->tid == ROCL_NO_KEY;
-        r->thread = find_thread(name);
+        /* "overlapping calls of 12 (2)": calls of the thread whose row has that number. */
+        static const char words[] = PF_OVERLAPPING_CALLS " of ";
+        const char *p = name + sizeof words - 1;
+        r->thread = !strncmp(name, words, sizeof words - 1) && *p >= '0' && *p <= '9'
+                        ? strtoull(p, NULL, 10)
+                        : ROCL_NO_KEY;
         if (r->tid != ROCL_NO_KEY || o->gpu_count == CHROME_OWN_MAX ||
             strncmp(name, "GPU ", 4) != 0 || name[4] < '0' || name[4] > '9')
             continue;
@@ -151,7 +147,7 @@ bool chrome_own_place(const chrome_own *o, rocl_source_record *r)
         return false;
     }
     r->agent = r->process;
-    /* Of a value, the thread is its process. */
+    /* The thread of a value is its process. */
     r->process = row ? row->owner : chrome_who_knows(o->who, r->thread) ? r->thread : ROCL_NO_KEY;
     r->thread = ROCL_NO_KEY;
     return true;
@@ -213,15 +209,6 @@ static bool read_args(rocl_json r, own_args *a)
     return !r.wrong;
 }
 
-/* The kind of work whose name the category is; ROCL_KINDS: none. */
-static rocl_kind kind_of_work(rocl_view cat)
-{
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        if (rocl_kind_infos[k].traits & ROCL_IS_WORK && rocl_view_is(cat, rocl_kind_name(k)))
-            return k;
-    return ROCL_KINDS;
-}
-
 /* The GPU of that number, on the machine of another GPU if there are several, for files that do not
  * say where GPUs are; ROCL_NO_KEY: it has no work in the file. */
 static uint64_t find_gpu(const chrome_own *o, const rocl_trace *t, uint32_t number, uint64_t near)
@@ -258,24 +245,6 @@ static void find_end(const chrome_own *o, const rocl_trace *t, rocl_view text, u
         *type = ROCL_AGENT_CPU;
 }
 
-/* The ends of a copy by their texts: GPUs by the names of their processes, and other agents.
- * Versions that numbered GPUs as agents do not tell which these are: then, and without texts, an
- * end on a GPU is on that of the row. */
-static void place_copy(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
-                       const own_args *own, uint64_t process, uint64_t row)
-{
-    uint64_t *const agents[] = {&r->src, &r->dst};
-    rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
-    bool named = row == ROCL_NO_KEY;
-    for (unsigned i = 0; i < 2; i++)
-        named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
-    for (unsigned i = 0; i < 2; i++)
-        if (named || *agents[i] == ROCL_NO_KEY)
-            find_end(o, t, own->ends[i], process, row, agents[i], types[i]);
-        else
-            *agents[i] = row;
-}
-
 static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_trace *t,
                       const chrome_work *k, const chrome_event *e, rocl_kind kind,
                       const own_args *own)
@@ -291,7 +260,19 @@ static void make_work(rocl_source_record *r, const chrome_own *o, const rocl_tra
         r->as.dispatch.dispatch_id = own->dispatch;
     } else if (kind == ROCL_COPY) {
         chrome_make_copy(r, k, e, &a);
-        place_copy(r, o, t, own, placed.process, placed.agent);
+        /* The ends of a copy by their texts: GPUs by the names of their processes, and other
+         * agents. Versions that numbered GPUs as agents do not tell which these are: then, and
+         * without texts, an end on a GPU is on that of the row. */
+        uint64_t *const agents[] = {&r->src, &r->dst};
+        rocl_agent_type *const types[] = {&r->src_type, &r->dst_type};
+        bool named = placed.agent == ROCL_NO_KEY;
+        for (unsigned i = 0; i < 2; i++)
+            named |= own->ends[i].n > 4 && !memcmp(own->ends[i].p, "GPU ", 4);
+        for (unsigned i = 0; i < 2; i++)
+            if (named || *agents[i] == ROCL_NO_KEY)
+                find_end(o, t, own->ends[i], placed.process, placed.agent, agents[i], types[i]);
+            else
+                *agents[i] = placed.agent;
     } else if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH) {
         rocprof_alloc_operation(r->name, kind == ROCL_SCRATCH, &r->as.alloc);
         r->as.e.category = kind == ROCL_ALLOC ? k->allocation : 0;
@@ -312,7 +293,10 @@ bool chrome_own_make(const chrome_own *o, const rocl_trace *t, rocl_source_recor
 {
     own_args a = {
         .stream = ROCL_NO_KEY, .queue = ROCL_NO_KEY, .bytes = ROCL_NO_KEY, .link = ROCL_NO_KEY};
-    const rocl_kind kind = kind_of_work(e->cat);
+    rocl_kind kind = 0; /* the kind of work whose name the category is */
+    while (kind < ROCL_KINDS && !(rocl_kind_infos[kind].traits & ROCL_IS_WORK &&
+                                  rocl_view_is(e->cat, rocl_kind_name(kind))))
+        kind++;
     *work = kind != ROCL_KINDS;
     if (w->has_args && !read_args(w->args, &a))
         return false;

@@ -20,37 +20,25 @@ void chrome_who_close(chrome_who *w)
     rocl_map_free(&w->numbers);
 }
 
-/* Leaves out what names no host of the file, and numbers that occurred before. */
-static bool index_roster(chrome_who *w)
+/* Leaves out what names no host of the file, and numbers that occurred before. Defines the GPUs. */
+static bool index_roster(chrome_who *w, rocl_records_input *in)
 {
-    rocl_roster *all = &w->roster;
+    const rocl_roster *all = &w->roster;
     bool ok = true;
     for (size_t i = 0; i < all->process_count && ok; i++) {
-        rocl_roster_process *p = &all->processes[i];
+        const rocl_roster_process *p = &all->processes[i];
         if (p->id >= 0 && p->on >= 0 && (uint64_t)p->on < all->host_count &&
             rocl_map_get(&w->processes, (uint64_t)p->id, ROCL_NONE) == ROCL_NONE)
             ok = rocl_map_put(&w->processes, (uint64_t)p->id, (uint32_t)i);
     }
     for (size_t i = 0; i < all->gpu_count && ok; i++) {
         const rocl_roster_gpu *g = &all->gpus[i];
-        const uint64_t key = gpu_key((uint64_t)g->on, (uint64_t)g->id);
-        if (g->id >= 0 && g->on >= 0 && (uint64_t)g->on < all->host_count &&
+        const uint64_t on = (uint64_t)g->on, id = (uint64_t)g->id, key = gpu_key(on, id);
+        if (g->id >= 0 && g->on >= 0 && on < all->host_count &&
             rocl_map_get(&w->gpus, key, ROCL_NONE) == ROCL_NONE)
             ok = rocl_map_put(&w->gpus, key, (uint32_t)i) &&
-                 rocl_map_put(&w->numbers, gpu_key((uint64_t)g->on, (uint64_t)g->number),
-                              (uint32_t)i);
-    }
-    return ok;
-}
-
-static bool define_gpus(const chrome_who *w, rocl_records_input *in)
-{
-    bool ok = true;
-    for (size_t i = 0; i < w->roster.gpu_count && ok; i++) {
-        const rocl_roster_gpu *g = &w->roster.gpus[i];
-        if (rocl_map_get(&w->gpus, gpu_key((uint64_t)g->on, (uint64_t)g->id), ROCL_NONE) == i)
-            ok = rocl_records_define(in, ROCL_KEY_AGENT,
-                                     (rocl_key){ROCL_NO_KEY, (uint64_t)g->on, (uint64_t)g->id},
+                 rocl_map_put(&w->numbers, gpu_key(on, (uint64_t)g->number), (uint32_t)i) &&
+                 rocl_records_define(in, ROCL_KEY_AGENT, (rocl_key){ROCL_NO_KEY, on, id},
                                      &(rocl_key_facts){.type = ROCL_AGENT_GPU});
     }
     return ok;
@@ -68,7 +56,7 @@ rocl_status chrome_who_open(chrome_who *w, rocl_records_input *in, const rocl_js
     rocl_status st =
         rocl_json_load(&r, &b, in->files[0].spool, member->begin, member->end, flags, err);
     if (st == ROCL_OK && rocl_json_element(&r, &v) &&
-        !(rocl_roster_read(&w->roster, in->trace, &r) && index_roster(w) && define_gpus(w, in)))
+        !(rocl_roster_read(&w->roster, in->trace, &r) && index_roster(w, in)))
         st = rocl_fail_memory(err);
     rocl_buf_free(&b);
     return st;
@@ -91,61 +79,23 @@ bool chrome_who_sees(const chrome_who *w, uint64_t process, uint64_t host)
     return p && (uint64_t)p->on == host;
 }
 
-static const rocl_roster_gpu *find_gpu(const chrome_who *w, uint64_t process, uint64_t id)
+/* The GPU with a number of one of the maps on the host of a process, as far as hashes tell. */
+static const rocl_roster_gpu *find_gpu(const chrome_who *w, const rocl_map *by, uint64_t process,
+                                       uint64_t number)
 {
     const rocl_roster_process *p = find_process(w, process);
     const uint32_t i =
-        p ? rocl_map_get(&w->gpus, gpu_key((uint64_t)p->on, id), ROCL_NONE) : ROCL_NONE;
-    const rocl_roster_gpu *g = i == ROCL_NONE ? NULL : &w->roster.gpus[i];
-    return g && g->on == p->on && (uint64_t)g->id == id ? g : NULL;
+        p ? rocl_map_get(by, gpu_key((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
+    return i != ROCL_NONE && w->roster.gpus[i].on == p->on ? &w->roster.gpus[i] : NULL;
 }
 
 uint64_t chrome_who_find_gpu(const chrome_who *w, uint64_t process, uint32_t number)
 {
-    const rocl_roster_process *p = find_process(w, process);
-    const uint32_t i =
-        p ? rocl_map_get(&w->numbers, gpu_key((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
-    const rocl_roster_gpu *g = i == ROCL_NONE ? NULL : &w->roster.gpus[i];
-    return g && g->on == p->on && g->number == number ? (uint64_t)g->id : ROCL_NO_KEY;
+    const rocl_roster_gpu *g = find_gpu(w, &w->numbers, process, number);
+    return g && g->number == number ? (uint64_t)g->id : ROCL_NO_KEY;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------- */
-
-/* The nodes of the capture are then the hosts of the file, unless it says nothing of the only
- * one. */
-static bool define_nodes(const chrome_who *w, rocl_capture *c, bool *any)
-{
-    const rocl_roster *all = &w->roster;
-    *any = all->host_count > 1 ||
-           (all->host_count && (all->hosts[0].hostname || all->hosts[0].machine_id));
-    for (size_t i = 0; i < all->host_count && *any; i++) {
-        const rocl_roster_host *h = &all->hosts[i];
-        rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
-        if (!n)
-            return false;
-        *n = (rocl_node){.id = (int64_t)i + 1,
-                         .hostname = h->hostname,
-                         .machine_id = h->machine_id,
-                         .system_name = h->system_name,
-                         .release = h->release,
-                         .version = h->version,
-                         .hardware = h->hardware};
-    }
-    return true;
-}
-
-static void refine_agent(rocl_agent *a, const rocl_roster_gpu *g)
-{
-    a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
-    a->logical_index = a->type_index = g->number;
-    a->ordinal = g->ordinal == 1;
-    a->label = g->label ? g->label : a->label;
-    a->name = g->name;
-    a->vendor = g->vendor;
-    a->product = g->product;
-    a->uuid = g->uuid;
-    a->pci = g->pci;
-}
 
 /* A number that had to be changed stands in the name: "worker (tid 12)", "thread 12". */
 static bool read_real_tid(rocl_trace *t, rocl_thread *thread)
@@ -169,19 +119,44 @@ rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_
 {
     rocl_capture *c = &in->capture->pub;
     const uint32_t nodes = c->node_count;
-    bool any;
-    if (!w->roster.process_count)
+    const rocl_roster *all = &w->roster;
+    if (!all->process_count)
         return ROCL_OK;
-    if (!define_nodes(w, c, &any))
-        return rocl_fail_memory(err);
+    /* The nodes of the capture are then the hosts of the file, unless it says nothing of the only
+     * one. */
+    const bool any = all->host_count > 1 ||
+                     (all->host_count && (all->hosts[0].hostname || all->hosts[0].machine_id));
+    for (size_t i = 0; i < all->host_count && any; i++) {
+        const rocl_roster_host *h = &all->hosts[i];
+        rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
+        if (!n)
+            return rocl_fail_memory(err);
+        *n = (rocl_node){.id = (int64_t)i + 1,
+                         .hostname = h->hostname,
+                         .machine_id = h->machine_id,
+                         .system_name = h->system_name,
+                         .release = h->release,
+                         .version = h->version,
+                         .hardware = h->hardware};
+    }
     for (uint32_t i = 0; i < c->agent_count; i++) { /* by the numbers of the file */
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         const rocl_process *p = a->process < c->process_count ? &c->processes[a->process] : NULL;
         const rocl_roster_process *known = p ? find_process(w, (uint64_t)p->id) : NULL;
-        const rocl_roster_gpu *g = known ? find_gpu(w, (uint64_t)p->id, (uint64_t)a->id) : NULL;
+        const rocl_roster_gpu *g =
+            known ? find_gpu(w, &w->gpus, (uint64_t)p->id, (uint64_t)a->id) : NULL;
         a->node = known && any ? nodes + (uint32_t)known->on : a->node;
-        if (g)
-            refine_agent(a, g);
+        if (g && g->id == a->id) {
+            a->id = a->absolute_index = g->index >= 0 ? g->index : g->number;
+            a->logical_index = a->type_index = g->number;
+            a->ordinal = g->ordinal == 1;
+            a->label = g->label ? g->label : a->label;
+            a->name = g->name;
+            a->vendor = g->vendor;
+            a->product = g->product;
+            a->uuid = g->uuid;
+            a->pci = g->pci;
+        }
     }
     for (uint32_t i = 0; i < c->thread_count; i++) {
         rocl_thread *t = rocl_definition_at(c, ROCL_DEFINE_THREAD, i);

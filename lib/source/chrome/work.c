@@ -206,14 +206,6 @@ static uint64_t process_of(const chrome_device *d, const rocl_records_input *in)
     return d->process == ROCL_NO_KEY ? in->only_process : d->process;
 }
 
-static bool has_gpu(const process_gpu *gpus, size_t count, uint64_t number)
-{
-    for (size_t i = 0; i < count; i++)
-        if (gpus[i].number == number)
-            return true;
-    return false;
-}
-
 /* Maps the devices with memory of a process to its GPUs. CUDA has one number for both. HIP counts
  * from 0, while work has numbers of the driver in the same order: either the devices with memory
  * are those with work, or all have work. */
@@ -223,7 +215,10 @@ static void map_devices(chrome_device *devices, size_t count, const process_gpu 
     bool same = !hip;
     size_t n = 0; /* different ones, so far */
     for (size_t i = 0; i < count; i++) {
-        same = same && has_gpu(gpus, gpu_count, devices[i].number);
+        size_t g = 0;
+        while (g < gpu_count && gpus[g].number != devices[i].number)
+            g++;
+        same = same && g < gpu_count;
         n += i && devices[i].number != devices[i - 1].number;
         devices[i].gpu = n;
     }
@@ -286,16 +281,16 @@ static bool place_reserved(const chrome_work *k, const rocl_records_input *in,
     return counter->units != ROCL_NONE && counter->name != ROCL_NONE;
 }
 
-/* The names of GPUs are those of deviceProperties, which are in the order of their numbers. */
-static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus, size_t *count)
+/* The names of GPUs are those of deviceProperties, which are in the order of their numbers. Returns
+ * how many GPUs of processes there are. */
+static size_t name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus)
 {
     uint64_t numbers[CHROME_GPUS_MAX];
-    size_t n = 0;
-    *count = 0;
+    size_t n = 0, count = 0;
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         if (a->type == ROCL_AGENT_GPU) {
-            gpus[(*count)++] = (process_gpu){a->process, (uint64_t)a->id};
+            gpus[count++] = (process_gpu){a->process, (uint64_t)a->id};
             a->ordinal = k->ordinal;
         } else if ((uint64_t)a->id == HOST_AGENT) {
             a->absolute_index = a->logical_index = -1;
@@ -303,7 +298,7 @@ static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus
             a->label = rocl_strings_put(c->trace->strings, "CPU 0", 5);
         }
     }
-    for (size_t i = 0; i < *count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
+    for (size_t i = 0; i < count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
         bool known = false;
         for (size_t j = 0; j < n; j++)
             known |= numbers[j] == gpus[i].number;
@@ -311,14 +306,15 @@ static void name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gpus
             numbers[n++] = gpus[i].number;
     }
     qsort(numbers, n, sizeof *numbers, rocl_compare_u64);
-    if (*count)
-        qsort(gpus, *count, sizeof *gpus, compare_process_gpus);
+    if (count)
+        qsort(gpus, count, sizeof *gpus, compare_process_gpus);
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         for (size_t j = 0; j < n && a->type == ROCL_AGENT_GPU; j++)
             if (numbers[j] == (uint64_t)a->id && j < k->devices)
                 a->product = k->device_names[j];
     }
+    return count;
 }
 
 rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error *err)
@@ -326,10 +322,9 @@ rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error 
     rocl_capture *c = &in->capture->pub;
     process_gpu *gpus = malloc((c->agent_count + (size_t)1) * sizeof *gpus);
     size_t count = 0;
-    bool ok = gpus;
-    if (ok)
-        name_agents(k, c, gpus, &count);
-    ok = ok && map_memory(k, in, gpus, count);
+    if (gpus)
+        count = name_agents(k, c, gpus);
+    bool ok = gpus && map_memory(k, in, gpus, count);
     for (uint32_t i = 0; i < c->counter_count && ok; i++)
         ok = place_reserved(k, in, rocl_definition_at(c, ROCL_DEFINE_COUNTER, i));
     free(gpus);

@@ -43,15 +43,6 @@ static bool read_number_plus1(rocl_view text, const char *word, uint32_t *number
     return i > n;
 }
 
-static bool note_process(xla_rows *x, uint64_t pid, rocl_view name)
-{
-    uint32_t device;
-    if (rocl_view_is(name, "/host:CPU"))
-        x->host = pid;
-    return !read_number_plus1(name, "/device:GPU:", &device) ||
-           rocl_map_put(&x->devices, rocl_mix64(pid), device);
-}
-
 static bool note_row(xla_rows *x, rocl_trace *t, uint64_t pid, uint64_t tid, rocl_view name)
 {
     char text[256];
@@ -95,8 +86,11 @@ static bool read_metadata(xla_rows *x, rocl_trace *t, rocl_json *r, bool *failed
             while (rocl_json_member(r, name_key, 1, &v) >= 0)
                 name = v.text;
     }
-    if (rocl_view_is(what, "process_name"))
-        *failed |= !note_process(x, pid, name);
+    uint32_t device;
+    if (rocl_view_is(what, "process_name") && rocl_view_is(name, "/host:CPU"))
+        x->host = pid;
+    if (rocl_view_is(what, "process_name") && read_number_plus1(name, "/device:GPU:", &device))
+        *failed |= !rocl_map_put(&x->devices, rocl_mix64(pid), device);
     else if (rocl_view_is(what, "thread_name"))
         *failed |= !note_row(x, t, pid, tid, name);
     return rocl_view_is(ph, "M");

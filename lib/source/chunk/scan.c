@@ -2,6 +2,7 @@
 #include "source/chunk/chunk.h"
 
 #include "base/array.h"
+#include "source/ranges.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -116,19 +117,21 @@ static void resolve_definition(chunk_worker *w, chunk_record *r)
 /* ---- ranges of the process ------------------------------------------------------------------ */
 
 /* Ranges may end on another thread than they began on, so perhaps in another run. Sorting by their
- * numbers brings begin and end together. */
+ * numbers brings begin and end together. If a number begins again before its end, the former range
+ * never ended. */
 
 /* What the sorter keeps of a half. */
 typedef struct range_half {
     uint64_t ticks, id;
     uint32_t thread, text;
+    bool stops;
 } range_half;
 
 static void add_range_half(chunk_worker *w, const chunk_record *rec)
 {
     chunk_process *p = w->process;
     bool stop = rec->type == ROCL_REC_STOP;
-    range_half h = {.ticks = w->reader.now, .id = w->next_id++, .thread = w->thread};
+    range_half h = {.ticks = w->reader.now, .id = w->next_id++, .thread = w->thread, .stops = stop};
     uint64_t number = stop ? rec->a : rec->b;
     if (!p->ranges || w->st != ROCL_OK)
         return;
@@ -142,57 +145,50 @@ static void add_range_half(chunk_worker *w, const chunk_record *rec)
         w->st = rocl_sorter_add(p->ranges, w->out.worker, key, &h, sizeof h, w->err);
 }
 
-static void emit_range(chunk_worker *w, const range_half *begin, const range_half *end)
+static rocl_range_half read_range_half(const uint8_t *data)
 {
-    const chunk_process *p = w->process;
-    const uint32_t *words = p->file->words;
-    int64_t from = ticks_to_ns(w, begin->ticks);
-    int64_t to = ticks_to_ns(w, end ? end->ticks : p->last_times[ROCL_CLOCK_TICKS]);
-    chunk_name name = {words[CHUNK_W_RANGE_API], begin->text == ROCL_NONE ? 0 : begin->text};
-    w->thread = begin->thread;
-    w->next_id = begin->id;
-    if (!end)
-        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
-    rocl_region *g = chunk_event(w, ROCL_MARKER, from, to, name);
-    if (g)
-        g->function = words[CHUNK_W_START];
+    range_half h;
+    memcpy(&h, data, sizeof h);
+    return (rocl_range_half){.begins = !h.stops};
 }
 
-/* If a number begins again before its end, the former range never ended. An end alone belongs to a
- * range that began while nothing was recorded. */
+/* An end alone belongs to a range that began while nothing was recorded. */
+static rocl_status put_range(void *ctx, const uint8_t *begin_data, const rocl_sort_record *end_data,
+                             rocl_error *err)
+{
+    chunk_worker *w = ctx;
+    const chunk_process *p = w->process;
+    const uint32_t *words = p->file->words;
+    range_half begin, end = {.ticks = p->last_times[ROCL_CLOCK_TICKS]};
+    (void)err;
+    if (!begin_data)
+        return w->st;
+    memcpy(&begin, begin_data, sizeof begin);
+    if (end_data)
+        memcpy(&end, end_data->data, sizeof end);
+    else
+        chunk_count_fault(w, ROCL_FAULT_UNFINISHED);
+    chunk_name name = {words[CHUNK_W_RANGE_API], begin.text == ROCL_NONE ? 0 : begin.text};
+    w->thread = begin.thread;
+    w->next_id = begin.id;
+    rocl_region *g =
+        chunk_event(w, ROCL_MARKER, ticks_to_ns(w, begin.ticks), ticks_to_ns(w, end.ticks), name);
+    if (g)
+        g->function = words[CHUNK_W_START];
+    return w->st;
+}
+
 rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err)
 {
+    static const rocl_range_format format = {1, ROCL_RANGES_REPLACE, read_range_half, put_range};
     if (!p->ranges || !p->count)
         return ROCL_OK;
     chunk_worker *w = chunk_worker_get(p, 0, to, err);
     if (!w)
         return ROCL_INTERNAL;
     w->chunk = p->chunks[0];
-    range_half begin, end;
-    uint64_t number = 0;
-    bool open = false, more = true;
-    rocl_sort_record rec;
-    rocl_status st = rocl_sorter_start(p->ranges, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(p->ranges, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        bool same = open && rec.key[0] == number, stop = rec.key[2] & 1;
-        if (open && !(same && stop))
-            emit_range(w, &begin, NULL);
-        if (stop && same) {
-            memcpy(&end, rec.data, sizeof end);
-            emit_range(w, &begin, &end);
-        }
-        open = !stop;
-        if (open) {
-            memcpy(&begin, rec.data, sizeof begin);
-            number = rec.key[0];
-        }
-        st = w->st;
-    }
-    if (st == ROCL_OK && open)
-        emit_range(w, &begin, NULL);
-    st = st ? st : w->st;
-    return st ? st : rocl_batcher_flush(&w->out, err);
+    rocl_status st = rocl_ranges_join(p->ranges, &format, w, err);
+    return st == ROCL_OK ? rocl_batcher_flush(&w->out, err) : st;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

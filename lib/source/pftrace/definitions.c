@@ -45,33 +45,17 @@ static pfr_process *open_process(pfr_file *f, uint32_t machine, int64_t pid)
     return p;
 }
 
-/* Our writer puts ranks, and numbers that it had to change, into labels. */
-static void read_label(pfr_process *p, rocl_view label)
-{
-    char text[64];
-    int64_t n;
-    if (label.n >= sizeof text)
-        return;
-    memcpy(text, label.p, label.n);
-    text[label.n] = 0;
-    if (sscanf(text, PF_LABEL_RANK "%" SCNd64, &n) == 1 && n >= 0 && n <= INT32_MAX)
-        p->rank = (int32_t)n;
-    else if (sscanf(text, PF_LABEL_PID "%" SCNd64, &n) == 1)
-        p->real_pid = n;
-}
-
 /* Joins the words of a command line, a repeated field, with blanks. */
 static uint32_t join_command(pfr_file *f, rocl_view message, uint32_t number)
 {
     rocl_pb r = rocl_pb_of(message);
-    rocl_pb_field g;
+    rocl_view word;
     rocl_buf b = {0};
-    while (rocl_pb_next(&r, &g))
-        if (g.number == number && g.kind == ROCL_PB_BYTES) {
-            if (b.len)
-                rocl_buf_byte(&b, ' ');
-            rocl_buf_put(&b, g.bytes.p, g.bytes.n);
-        }
+    while (pfr_next_bytes(&r, number, &word)) {
+        if (b.len)
+            rocl_buf_byte(&b, ' ');
+        rocl_buf_put(&b, word.p, word.n);
+    }
     const uint32_t id = keep_bytes(f, (rocl_view){(const char *)b.data, b.len});
     f->failed |= b.failed;
     rocl_buf_free(&b);
@@ -81,25 +65,6 @@ static uint32_t join_command(pfr_file *f, rocl_view message, uint32_t number)
 static uint64_t thread_name_key(uint32_t machine, int64_t pid, int64_t tid)
 {
     return rocl_mix64(pfr_process_key(machine, pid) ^ rocl_mix64((uint64_t)tid));
-}
-
-/* Our writer says a number that it had to change. */
-static void note_real_tid(pfr_file *f, const pfr_track *t, rocl_view description)
-{
-    if (t->is_thread && rocl_view_begins(description, PF_REAL_TID) &&
-        !rocl_map_put(&f->real_tids, thread_name_key(t->machine, t->pid, t->tid),
-                      keep_bytes(f, description)))
-        f->failed = true;
-}
-
-static int64_t find_real_tid(const pfr_file *f, uint32_t machine, int64_t pid, int64_t tid)
-{
-    char text[40];
-    int64_t real;
-    const rocl_view v =
-        pfr_bytes(f, rocl_map_get(&f->real_tids, thread_name_key(machine, pid, tid), 0));
-    snprintf(text, sizeof text, "%.*s", (int)(v.n < sizeof text ? v.n : 0), v.p);
-    return sscanf(text, PF_REAL_TID "%" SCNd64, &real) == 1 ? real : tid;
 }
 
 static void describe_tree(pfr_file *f, const pfr_packet *p)
@@ -138,15 +103,7 @@ static void describe_tree(pfr_file *f, const pfr_packet *p)
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
 /* Concatenated traces may use a uuid for another track: from where it is described differently, all
- * uuids are new. */
-static uint32_t generation_at(const pfr_file *f, uint64_t at)
-{
-    uint32_t n = 0;
-    while (n < f->generation_count && f->generations[n] <= at)
-        n++;
-    return n;
-}
-
+ * uuids are new, which is a generation. */
 static uint64_t track_key(uint32_t machine, uint64_t uuid, uint32_t generation)
 {
     return !machine && !generation
@@ -166,7 +123,10 @@ static pfr_track *find_track(const pfr_file *f, uint32_t machine, uint64_t uuid,
 
 const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid, uint64_t at)
 {
-    return find_track(f, machine, uuid, generation_at(f, at));
+    uint32_t generation = 0;
+    while (generation < f->generation_count && f->generations[generation] <= at)
+        generation++;
+    return find_track(f, machine, uuid, generation);
 }
 
 static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
@@ -174,15 +134,22 @@ static void read_process(pfr_file *f, pfr_track *t, rocl_view message)
     rocl_pb r = rocl_pb_of(message);
     rocl_pb_field g;
     pfr_process p = {.rank = -1};
+    char text[64];
+    int64_t n;
     t->is_process = true;
     while (rocl_pb_next(&r, &g)) {
         if (g.number == PROCESS_PID)
             t->pid = (int32_t)g.value;
         else if (g.number == PROCESS_NAME && g.kind == ROCL_PB_BYTES)
             p.name = keep_bytes(f, g.bytes);
-        else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES)
-            read_label(&p, g.bytes);
-        else if (g.number == PROCESS_START && g.kind == ROCL_PB_VARINT && g.value <= INT64_MAX)
+        else if (g.number == PROCESS_LABELS && g.kind == ROCL_PB_BYTES && g.bytes.n < sizeof text) {
+            /* Our writer puts ranks, and numbers that it had to change, into labels. */
+            snprintf(text, sizeof text, "%.*s", (int)g.bytes.n, g.bytes.p);
+            if (sscanf(text, PF_LABEL_RANK "%" SCNd64, &n) == 1 && n >= 0 && n <= INT32_MAX)
+                p.rank = (int32_t)n;
+            else if (sscanf(text, PF_LABEL_PID "%" SCNd64, &n) == 1)
+                p.real_pid = n;
+        } else if (g.number == PROCESS_START && g.kind == ROCL_PB_VARINT && g.value <= INT64_MAX)
             p.start = (int64_t)g.value;
     }
     p.command = join_command(f, message, PROCESS_CMDLINE);
@@ -270,7 +237,11 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
         else if (g.number == TRACK_DESCRIPTION)
             description = g.bytes;
     }
-    note_real_tid(f, &t, description);
+    /* Our writer says a number that it had to change. */
+    if (t.is_thread && rocl_view_begins(description, PF_REAL_TID) &&
+        !rocl_map_put(&f->real_tids, thread_name_key(t.machine, t.pid, t.tid),
+                      keep_bytes(f, description)))
+        f->failed = true;
     t.multiplier = t.multiplier ? t.multiplier : 1;
     t.generation = (uint32_t)f->generation_count;
     pfr_track *old = find_track(f, t.machine, t.uuid, t.generation);
@@ -377,26 +348,16 @@ static void read_gpu_fact(pfr_file *f, pfr_gpu *gpu, rocl_view message)
         *to = keep_bytes(f, value);
 }
 
-/* Is the agent of an earlier GPU of the machine called the same? */
-static bool is_taken(const pfr_file *f, const pfr_gpu *gpu)
-{
-    for (size_t i = f->gpu_count; i-- > 0 && f->gpus[i].machine == gpu->machine;)
-        if (f->gpus[i].agent.number == gpu->agent.number)
-            return true;
-    return false;
-}
-
 static void describe_gpus(pfr_file *f, const pfr_packet *p)
 {
     rocl_pb r = rocl_pb_of(p->body), inner;
-    rocl_pb_field g, h;
+    rocl_pb_field h;
+    rocl_view message;
     uint32_t id = 0;
-    while (rocl_pb_next(&r, &g)) {
-        if (g.number != GPU_INFO_GPU || g.kind != ROCL_PB_BYTES)
-            continue;
+    while (pfr_next_bytes(&r, GPU_INFO_GPU, &message)) {
         pfr_gpu gpu = {.machine = p->machine, .number = id, .id = id};
         const pfr_agent by_id = {(uint64_t)ROCL_AGENT_GPU << 32 | id++, ROCL_AGENT_GPU};
-        inner = rocl_pb_of(g.bytes);
+        inner = rocl_pb_of(message);
         while (rocl_pb_next(&inner, &h)) {
             uint32_t *to = h.number == GPU_NAME     ? &gpu.name
                            : h.number == GPU_VENDOR ? &gpu.vendor
@@ -405,16 +366,18 @@ static void describe_gpus(pfr_file *f, const pfr_packet *p)
                            : h.number == GPU_PCI    ? &gpu.pci
                            : h.number == GPU_UUID   ? &gpu.uuid
                                                     : NULL;
-            if (h.kind != ROCL_PB_BYTES)
-                continue;
-            if (to == &gpu.uuid && gpu.uuid) /* our text says more */
+            if (h.kind != ROCL_PB_BYTES || (to == &gpu.uuid && gpu.uuid)) /* our text says more */
                 continue;
             if (to)
                 *to = keep_bytes(f, h.bytes);
             else if (h.number == GPU_EXTRA)
                 read_gpu_fact(f, &gpu, h.bytes);
         }
-        if (pfr_read_agent(pfr_bytes(f, gpu.label), &gpu.agent) && !is_taken(f, &gpu)) {
+        /* Its agent is called as we wrote it, unless one of an earlier GPU of the machine is. */
+        bool labelled = pfr_read_agent(pfr_bytes(f, gpu.label), &gpu.agent);
+        for (size_t i = f->gpu_count; i-- > 0 && f->gpus[i].machine == gpu.machine;)
+            labelled &= f->gpus[i].agent.number != gpu.agent.number;
+        if (labelled) {
             gpu.agent.type = ROCL_AGENT_GPU;
             sscanf(pfr_bytes(f, gpu.name).p, "GPU %" SCNu32, &gpu.number);
         } else {
@@ -455,21 +418,17 @@ static rocl_view split_unit(rocl_view *description)
 /* The message is a GpuCounterDescriptor, or, if it has an iid, contains one as field 2. */
 void pfr_definitions_counters(pfr_file *f, uint32_t descriptor, rocl_view message)
 {
-    rocl_pb r = rocl_pb_of(message), spec;
-    rocl_pb_field g, h;
-    while (descriptor < pfr_plain_descriptor(0) && rocl_pb_next(&r, &g))
-        if (g.number == INTERNED_COUNTER_BODY && g.kind == ROCL_PB_BYTES) {
-            message = g.bytes;
-            break;
-        }
-    for (r = rocl_pb_of(message); rocl_pb_next(&r, &g);) {
-        uint64_t id = 0;
-        uint64_t unit = 0;
+    rocl_pb r = rocl_pb_of(message);
+    rocl_pb_field h;
+    rocl_view body;
+    if (descriptor < pfr_plain_descriptor(0))
+        pfr_next_bytes(&r, INTERNED_COUNTER_BODY, &message);
+    r = rocl_pb_of(message);
+    while (pfr_next_bytes(&r, COUNTER_SPECS, &body)) {
+        uint64_t id = 0, unit = 0;
         unsigned units = 0;
         rocl_view name = {"", 0}, description = {"", 0}, unit_name;
-        if (g.number != COUNTER_SPECS || g.kind != ROCL_PB_BYTES)
-            continue;
-        spec = rocl_pb_of(g.bytes);
+        rocl_pb spec = rocl_pb_of(body);
         while (rocl_pb_next(&spec, &h)) {
             if (h.number == CSPEC_ID)
                 id = h.value;
@@ -498,12 +457,6 @@ void pfr_definitions_counters(pfr_file *f, uint32_t descriptor, rocl_view messag
 }
 
 /* ---- machines -------------------------------------------------------------------------------- */
-
-static const pfr_host *find_host(const pfr_file *f, uint32_t machine)
-{
-    const uint32_t i = rocl_map_get(&f->host_ids, machine, ROCL_NONE);
-    return i == ROCL_NONE ? NULL : &f->hosts[i];
-}
 
 static void describe_host(pfr_file *f, const pfr_packet *p)
 {
@@ -541,7 +494,7 @@ static void describe_host(pfr_file *f, const pfr_packet *p)
 bool pfr_definitions_describe(pfr_file *f, const pfr_packet *p)
 {
     rocl_pb r = rocl_pb_of(p->body);
-    rocl_pb_field g;
+    rocl_view descriptor;
     switch (p->payload) {
     case PKT_TRACK_DESCRIPTOR:
         describe_track(f, p);
@@ -553,9 +506,8 @@ bool pfr_definitions_describe(pfr_file *f, const pfr_packet *p)
         describe_gpus(f, p);
         return true;
     case PKT_GPU_COUNTER:
-        while (rocl_pb_next(&r, &g))
-            if (g.number == GPU_COUNTER_DESCRIPTOR && g.kind == ROCL_PB_BYTES)
-                pfr_definitions_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), g.bytes);
+        while (pfr_next_bytes(&r, GPU_COUNTER_DESCRIPTOR, &descriptor))
+            pfr_definitions_counters(f, pfr_plain_descriptor(pfr_sequence(f, p)), descriptor);
         return true;
     case PKT_SYSTEM_INFO:
         describe_host(f, p);
@@ -744,35 +696,23 @@ static uint32_t text_of(const pfr_file *f, uint32_t bytes)
     return rocl_strings_put(f->in->trace->strings, v.p, v.n);
 }
 
-/* What the file says of each process of the capture; malloced, by index; NULL: nothing. */
-static const pfr_process **list_known(const pfr_file *f, const rocl_capture *c)
-{
-    const pfr_process **known = calloc(c->process_count + (size_t)1, sizeof *known);
-    for (size_t i = 0; known && i < f->process_count; i++) {
-        const pfr_process *p = &f->processes[i];
-        const rocl_key key = {0, 0, pfr_process_key(p->machine, p->pid)};
-        const uint32_t process = rocl_records_find(f->in, ROCL_KEY_PROCESS, key);
-        if (process < c->process_count)
-            known[process] = p;
-    }
-    return known;
-}
-
 /* The node of a machine. A file of a single machine without a name says nothing of it. */
 static bool place_process(pfr_file *f, rocl_capture *c, rocl_map *nodes, uint32_t machine,
                           bool several, rocl_process *p)
 {
-    const pfr_host *host = find_host(f, machine);
-    if (!host && !several)
+    const uint32_t known = rocl_map_get(&f->host_ids, machine, ROCL_NONE);
+    bool fresh;
+    if (known == ROCL_NONE && !several)
         return true;
-    p->node = rocl_map_get(nodes, machine, ROCL_NONE);
-    if (p->node != ROCL_NONE)
-        return true;
-    rocl_node *n = rocl_define(c, ROCL_DEFINE_NODE);
+    rocl_node *n = rocl_define_once(c, ROCL_DEFINE_NODE, nodes, machine, &fresh);
     if (!n)
         return false;
+    p->node = (uint32_t)(n - c->nodes);
+    if (!fresh)
+        return true;
     n->id = machine;
-    if (host) {
+    if (known != ROCL_NONE) {
+        const pfr_host *host = &f->hosts[known];
         n->hostname = text_of(f, host->name);
         n->system_name = text_of(f, host->system);
         n->release = text_of(f, host->release);
@@ -782,8 +722,7 @@ static bool place_process(pfr_file *f, rocl_capture *c, rocl_map *nodes, uint32_
     for (size_t i = 0; i < f->gpu_count && !n->machine_id; i++)
         if (f->gpus[i].machine == machine)
             n->machine_id = text_of(f, f->gpus[i].machine_id);
-    p->node = c->node_count - 1;
-    return rocl_map_put(nodes, machine, p->node);
+    return true;
 }
 
 static bool refine_processes(pfr_file *f, const pfr_process *const *known)
@@ -810,37 +749,33 @@ static bool refine_processes(pfr_file *f, const pfr_process *const *known)
         const pfr_process *p = t->process < c->process_count ? known[t->process] : NULL;
         if (p && p->real_pid && t->tid == p->pid)
             t->tid = p->real_pid;
-        else if (p)
-            t->tid = find_real_tid(f, p->machine, p->pid, t->tid);
+        else if (p) {
+            char text[40];
+            int64_t real;
+            const rocl_view v = pfr_bytes(
+                f, rocl_map_get(&f->real_tids, thread_name_key(p->machine, p->pid, t->tid), 0));
+            snprintf(text, sizeof text, "%.*s", (int)(v.n < sizeof text ? v.n : 0), v.p);
+            t->tid = sscanf(text, PF_REAL_TID "%" SCNd64, &real) == 1 ? real : t->tid;
+        }
     }
     if (c->process_count)
         c->rank = c->processes[0].rank;
     return ok;
 }
 
-static uint32_t uuid_of(const pfr_file *f, uint32_t bytes)
-{
-    const rocl_view v = pfr_bytes(f, bytes);
-    return v.n == 16 ? rocl_uuid_text(f->in->trace, (const uint8_t *)v.p) : text_of(f, bytes);
-}
-
-static void refine_agent(const pfr_file *f, rocl_agent *a, const pfr_gpu *g)
-{
-    a->logical_index = a->type_index = g->number;
-    a->name = text_of(f, g->arch);
-    a->vendor = text_of(f, g->vendor);
-    a->product = text_of(f, g->model);
-    a->label = g->label ? text_of(f, g->label) : a->label;
-    a->ordinal = g->ordinal;
-    a->uuid = uuid_of(f, g->uuid);
-    a->pci = text_of(f, g->pci);
-}
-
 rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err)
 {
     pfr_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    const pfr_process **known = list_known(f, c);
+    /* What the file says of each process of the capture, by index; NULL: nothing. */
+    const pfr_process **known = calloc(c->process_count + (size_t)1, sizeof *known);
+    for (size_t i = 0; known && i < f->process_count; i++) {
+        const pfr_process *p = &f->processes[i];
+        const rocl_key key = {0, 0, pfr_process_key(p->machine, p->pid)};
+        const uint32_t process = rocl_records_find(in, ROCL_KEY_PROCESS, key);
+        if (process < c->process_count)
+            known[process] = p;
+    }
     char label[40];
     bool ok = known && refine_processes(f, known);
     for (uint32_t i = 0; ok && i < c->agent_count; i++) {
@@ -852,10 +787,21 @@ rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err)
             snprintf(label, sizeof label, "Agent %" PRId64, a->id);
             a->label = rocl_strings_put(in->trace->strings, label, strlen(label));
         }
-        for (size_t k = 0; k < f->gpu_count; k++)
-            if (f->gpus[k].machine == (p ? p->machine : 0) &&
-                f->gpus[k].agent.number == (uint64_t)a->id)
-                refine_agent(f, a, &f->gpus[k]);
+        for (size_t k = 0; k < f->gpu_count; k++) {
+            const pfr_gpu *g = &f->gpus[k];
+            if (g->machine != (p ? p->machine : 0) || g->agent.number != (uint64_t)a->id)
+                continue;
+            const rocl_view uuid = pfr_bytes(f, g->uuid);
+            a->logical_index = a->type_index = g->number;
+            a->name = text_of(f, g->arch);
+            a->vendor = text_of(f, g->vendor);
+            a->product = text_of(f, g->model);
+            a->label = g->label ? text_of(f, g->label) : a->label;
+            a->ordinal = g->ordinal;
+            a->uuid = uuid.n == 16 ? rocl_uuid_text(in->trace, (const uint8_t *)uuid.p)
+                                   : text_of(f, g->uuid);
+            a->pci = text_of(f, g->pci);
+        }
     }
     free(known);
     if (!ok)

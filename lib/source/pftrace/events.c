@@ -17,18 +17,17 @@ static rocl_status put_packet(pfr_worker *w, const pfr_packet *p, rocl_error *er
     pfr_state_step(&s->state, &w->file->clocks, w->file->bytes, p, &m);
     if (p->interned.n && s->state.valid && !pfr_note_interned(w, p))
         return rocl_fail_memory(err);
-    rocl_status st = ROCL_OK;
     if (m.lost)
-        st = rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
-                               "packets before this one were lost by the tracer", err);
-    if (st == ROCL_OK && p->at + 1 == w->file->lost_at)
-        st = rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
-                               "the tracer says that it overwrote or discarded data", err);
-    if (st != ROCL_OK || !pfr_is_event(p))
-        return st;
+        rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
+                          "packets before this one were lost by the tracer");
+    if (p->at + 1 == w->file->lost_at)
+        rocl_record_fault(w->to, p->at, ROCL_FAULT_DROPPED,
+                          "the tracer says that it overwrote or discarded data");
+    if (!pfr_is_event(p))
+        return ROCL_OK;
     const char *why = pfr_packet_fault(p, &m, &fault);
     if (why)
-        return rocl_record_fault(w->to, p->at, fault, why, err);
+        return rocl_record_fault(w->to, p->at, fault, why);
     rocl_record_begin(&r, ROCL_REGION, p->at);
     r.as.e.start = r.as.e.end = m.time;
     if (p->payload == PKT_TRACK_EVENT)
@@ -41,13 +40,12 @@ rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl
                             rocl_error *err)
 {
     pfr_file *f = in->state;
-    void **state = rocl_records_state(to);
     const size_t n = (size_t)(piece->last - piece->first);
+    pfr_worker *w = rocl_records_own(to, sizeof *w);
     pfr_packet p;
     size_t got;
-    if (!*state && !(*state = calloc(1, sizeof(pfr_worker))))
+    if (!w)
         return rocl_fail_memory(err);
-    pfr_worker *w = *state;
     w->file = f;
     w->to = to;
     w->piece = piece->part;
@@ -64,7 +62,7 @@ rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl
         return st;
     pfr_walk_begin(&w->walk, w->bytes.data, n, w->begin);
     while (st == ROCL_OK && pfr_walk_next(&w->walk, &p))
-        st = p.why ? rocl_record_fault(to, p.at, ROCL_FAULT_BAD_LINE, p.why, err)
+        st = p.why ? rocl_record_fault(to, p.at, ROCL_FAULT_BAD_LINE, p.why)
                    : put_packet(w, &p, err);
     pfr_forget_piece(w);
     return st == ROCL_OK && w->walk.failed ? rocl_fail_memory(err) : st;

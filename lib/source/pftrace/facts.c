@@ -84,20 +84,6 @@ void pfr_begin_facts(pfr_worker *w, pfr_facts *f)
         ROCL_NO_KEY;
 }
 
-/* "(256, 1, 1)"; a single number is a product, which is useless. */
-static void read_sizes(rocl_view v, uint32_t to[3])
-{
-    size_t at = 0;
-    for (int i = 0; i < 3; i++) {
-        uint64_t n = 0;
-        while (at < v.n && (v.p[at] < '0' || v.p[at] > '9'))
-            at++;
-        for (; at < v.n && v.p[at] >= '0' && v.p[at] <= '9'; at++)
-            n = n <= UINT32_MAX ? n * 10 + (uint64_t)(v.p[at] - '0') : n;
-        to[i] = n <= UINT32_MAX ? (uint32_t)n : 0;
-    }
-}
-
 static void set_fact(pfr_facts *f, unsigned word, bool is_text, uint64_t number, rocl_view text)
 {
     void *to = (char *)f + words[word].offset;
@@ -113,8 +99,15 @@ static void set_fact(pfr_facts *f, unsigned word, bool is_text, uint64_t number,
         *(uint64_t *)to = number;
         break;
     case AS_SIZES:
-        if (is_text)
-            read_sizes(text, to);
+        /* "(256, 1, 1)"; a single number is a product, which is useless. */
+        for (size_t i = 0, at = 0; is_text && i < 3; i++) {
+            number = 0;
+            while (at < text.n && (text.p[at] < '0' || text.p[at] > '9'))
+                at++;
+            for (; at < text.n && text.p[at] >= '0' && text.p[at] <= '9'; at++)
+                number = number <= UINT32_MAX ? number * 10 + (uint64_t)(text.p[at] - '0') : number;
+            ((uint32_t *)to)[i] = number <= UINT32_MAX ? (uint32_t)number : 0;
+        }
         break;
     case AS_TEXT:
         if (!is_text) {
@@ -267,12 +260,10 @@ static void pass_note(pfr_worker *w, const note *n, int depth)
     }
     if (n->kind == NOTE_DICT || n->kind == NOTE_ARRAY) {
         rocl_pb r = rocl_pb_of(n->whole);
-        rocl_pb_field f;
+        rocl_view message;
         const size_t inner = w->name.len;
-        for (unsigned i = 0; depth < NOTE_DEPTH_MAX && rocl_pb_next(&r, &f);) {
-            if (f.number != n->kind || f.kind != ROCL_PB_BYTES)
-                continue;
-            note entry = read_note(w, f.bytes);
+        for (unsigned i = 0; depth < NOTE_DEPTH_MAX && pfr_next_bytes(&r, n->kind, &message);) {
+            const note entry = read_note(w, message);
             w->name.len = inner;
             if (n->kind == NOTE_DICT)
                 rocl_buf_byte(&w->name, '.');
@@ -301,28 +292,21 @@ static bool keep_counter(pfr_worker *w, uint32_t name, double value)
     return true;
 }
 
-static bool is_counter_note(pfr_worker *w, const note *n)
-{
-    double v;
-    memcpy(&v, &n->number, sizeof v);
-    if (n->kind == NOTE_DOUBLE)
-        return keep_counter(w, n->name_bytes, v);
-    return (n->kind == NOTE_INT || n->kind == NOTE_UINT) &&
-           keep_counter(w, n->name_bytes, (double)(int64_t)n->number);
-}
-
 void pfr_read_notes(pfr_worker *w, rocl_view event, unsigned on, pfr_facts *facts, bool args)
 {
     rocl_pb r = rocl_pb_of(event);
-    rocl_pb_field f;
-    while (rocl_pb_next(&r, &f)) {
-        if (f.number != EV_ANNOTATION || f.kind != ROCL_PB_BYTES)
-            continue;
-        const note n = read_note(w, f.bytes);
+    rocl_view message;
+    while (pfr_next_bytes(&r, EV_ANNOTATION, &message)) {
+        const note n = read_note(w, message);
         const unsigned word = note_word(w, &n);
+        double real;
+        memcpy(&real, &n.number, sizeof real);
         if (word < WORDS && words[word].on & on)
             set_fact(facts, word, n.kind == NOTE_STRING, n.number, n.text);
-        else if (on == PFR_OF_WORK && is_counter_note(w, &n))
+        else if (on == PFR_OF_WORK && n.kind == NOTE_DOUBLE && keep_counter(w, n.name_bytes, real))
+            continue;
+        else if (on == PFR_OF_WORK && (n.kind == NOTE_INT || n.kind == NOTE_UINT) &&
+                 keep_counter(w, n.name_bytes, (double)(int64_t)n.number))
             continue;
         else if (args)
             pass_note(w, &n, 0);
@@ -450,7 +434,7 @@ rocl_status pfr_put_counters(pfr_worker *w, const rocl_source_record *dispatch, 
         r.counter = pfr_bytes(w->file, w->counted[i].name);
         r.as.counter = (rocl_counter_value){.d = dispatch->as.dispatch, .value = value};
         st = value - value != 0 ? rocl_record_fault(w->to, r.where, ROCL_FAULT_NO_NUMBER,
-                                                    "the value of a counter is not a number", err)
+                                                    "the value of a counter is not a number")
                                 : rocl_record_put(w->to, &r, err);
     }
     return st;

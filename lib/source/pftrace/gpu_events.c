@@ -48,27 +48,10 @@ static void read_launch(pfr_worker *w, rocl_view message, pfr_facts *a)
 static rocl_view message_text(rocl_view message, uint32_t field)
 {
     rocl_pb r = rocl_pb_of(message);
-    rocl_pb_field f;
     rocl_view v = {"", 0};
-    while (rocl_pb_next(&r, &f))
-        if (f.number == field && f.kind == ROCL_PB_BYTES)
-            v = f.bytes;
+    while (pfr_next_bytes(&r, field, &v))
+        continue;
     return v;
-}
-
-static rocl_kind kind_of_stage(rocl_view stage)
-{
-    static const struct {
-        const char *stage;
-        rocl_kind kind;
-    } stages[] = {{PF_STAGE_KERNEL, ROCL_DISPATCH},  {PF_STAGE_COPY, ROCL_COPY},
-                  {PF_STAGE_ALLOCATION, ROCL_ALLOC}, {PF_STAGE_SCRATCH, ROCL_SCRATCH},
-                  {PF_STAGE_GRAPH, ROCL_GRAPH},      {PF_STAGE_HIP_EVENT, ROCL_HIP_EVENT},
-                  {PF_STAGE_BARRIER, ROCL_BARRIER}};
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (rocl_view_is(stage, stages[i].stage))
-            return stages[i].kind;
-    return ROCL_DISPATCH;
 }
 
 /* Traces that we wrote have the number of the stream as an argument, or without a stream that of
@@ -204,25 +187,18 @@ static void read_stage(pfr_worker *w, rocl_source_record *r, stage_event *s)
     }
 }
 
-/* Tracks of work that is not drawn by its stream: our writer gives them these names. */
-static bool is_other_track(rocl_view name)
-{
-    static const char *const names[] = {"Host copies", "Host memory", "Copies",
-                                        "Memory",      "Scratch",     "Graph launches"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (rocl_view_is(name, names[i]))
-            return true;
-    return false;
-}
-
 /* Names the record's stream and queue, unless the names derive from their numbers. */
 static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const stage_event *s,
                                rocl_error *err)
 {
+    /* Tracks of work that is not drawn by its stream: our writer gives them these names. */
+    static const char *const others[] = {"Host copies", "Host memory", "Copies",
+                                         "Memory",      "Scratch",     "Graph launches"};
     char plain[40];
     rocl_status st = ROCL_OK;
     snprintf(plain, sizeof plain, "Stream %" PRIu64, r->stream);
-    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain) && !is_other_track(s->queue))
+    if (r->stream != ROCL_NO_KEY && !rocl_view_is(s->queue, plain) &&
+        !rocl_view_is_among(s->queue, others, sizeof others / sizeof *others))
         st = rocl_record_name(w->to, ROCL_KEY_STREAM, r, s->queue, err);
     snprintf(plain, sizeof plain, "Queue %" PRIu64, r->queue);
     if (st == ROCL_OK && r->kind == ROCL_DISPATCH && r->queue != ROCL_NO_KEY &&
@@ -233,30 +209,33 @@ static rocl_status name_places(pfr_worker *w, const rocl_source_record *r, const
 
 rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
 {
-    rocl_pb p, inner;
-    rocl_pb_field f, g;
+    static const struct {
+        const char *stage;
+        rocl_kind kind;
+    } stages[] = {{PF_STAGE_COPY, ROCL_COPY},           {PF_STAGE_ALLOCATION, ROCL_ALLOC},
+                  {PF_STAGE_SCRATCH, ROCL_SCRATCH},     {PF_STAGE_GRAPH, ROCL_GRAPH},
+                  {PF_STAGE_HIP_EVENT, ROCL_HIP_EVENT}, {PF_STAGE_BARRIER, ROCL_BARRIER}};
+    rocl_view bytes;
     stage_event s;
     pfr_facts a;
     rocl_key_facts symbol = {0};
     pfr_begin_facts(w, &a);
     read_stage(w, r, &s);
     a.queue = s.said_number;
-    r->kind = kind_of_stage(s.stage);
+    r->kind = ROCL_DISPATCH;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (rocl_view_is(s.stage, stages[i].stage))
+            r->kind = stages[i].kind;
     if (!rocl_records_want(w->to, r->kind))
         return ROCL_OK;
     if (__builtin_add_overflow(r->as.e.start, (int64_t)s.duration, &r->as.e.end))
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large", err);
-    if (s.lost) {
-        const rocl_status st =
-            rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
-                              "a name that no packet before it has interned", err);
-        if (st != ROCL_OK)
-            return st;
-    }
-    inner = rocl_pb_of(s.kernel);
-    while (rocl_pb_next(&inner, &g))
-        if (g.number == KERNEL_ARGS && g.kind == ROCL_PB_BYTES)
-            pfr_read_arg(w, g.bytes, &a);
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large");
+    if (s.lost)
+        rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                          "a name that no packet before it has interned");
+    rocl_pb kernel = rocl_pb_of(s.kernel);
+    while (pfr_next_bytes(&kernel, KERNEL_ARGS, &bytes))
+        pfr_read_arg(w, bytes, &a);
     read_launch(w, s.launch, &a);
     if (!r->name.n && !s.named)
         r->name = s.stage;
@@ -267,11 +246,10 @@ rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err)
         symbol.mangled = rocl_records_text(w->to, mangled);
         r->kernel = (uint64_t)symbol.mangled << 32 | rocl_records_text(w->to, r->name);
     }
-    for (p = rocl_pb_of(w->packet->body);
-         r->kind == ROCL_DISPATCH && rocl_records_want_args(w->to) && rocl_pb_next(&p, &f);)
-        if (f.number == STAGE_EXTRA && f.kind == ROCL_PB_BYTES)
-            rocl_record_arg(w->to, message_text(f.bytes, EXTRA_NAME),
-                            message_text(f.bytes, EXTRA_VALUE));
+    rocl_pb p = rocl_pb_of(w->packet->body);
+    while (r->kind == ROCL_DISPATCH && rocl_records_want_args(w->to) &&
+           pfr_next_bytes(&p, STAGE_EXTRA, &bytes))
+        rocl_record_arg(w->to, message_text(bytes, EXTRA_NAME), message_text(bytes, EXTRA_VALUE));
     pfr_fill_work(w, r, &a, &symbol);
     place_stage(r, s.queue, &a);
     const pfr_gpu *known = pfr_gpu_of(w->file, w->packet->machine, s.gpu);
@@ -318,11 +296,11 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
     r->agent = known ? known->agent.number : (uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)gpu;
     rocl_sample_value *s = &r->as.sample;
     s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;
-    for (p = rocl_pb_of(w->packet->body); st == ROCL_OK && rocl_pb_next(&p, &f);) {
+    rocl_view bytes;
+    p = rocl_pb_of(w->packet->body);
+    while (st == ROCL_OK && pfr_next_bytes(&p, GPU_COUNTER_VALUES, &bytes)) {
         uint64_t id = ROCL_NO_KEY;
-        if (f.number != GPU_COUNTER_VALUES || f.kind != ROCL_PB_BYTES)
-            continue;
-        rocl_pb inner = rocl_pb_of(f.bytes);
+        rocl_pb inner = rocl_pb_of(bytes);
         s->value = 0;
         while (rocl_pb_next(&inner, &g)) {
             if (g.number == VALUE_ID)
@@ -338,11 +316,11 @@ rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_erro
         r->counter = pfr_bytes(w->file, name);
         r->where += number++ > 0;
         if (!name)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "the value of a counter that is not described", err);
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
+                              "the value of a counter that is not described");
         else if (s->value - s->value != 0)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                   "the value of a counter is not a number", err);
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
         else
             st = rocl_record_put(w->to, r, err);
     }

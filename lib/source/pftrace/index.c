@@ -6,7 +6,7 @@
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-/* Of plain entries, {iid, text}, the bytes are the text. */
+/* The bytes of plain entries, {iid, text}, are the text. */
 bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *bytes)
 {
     rocl_pb_field f, g;
@@ -33,25 +33,6 @@ bool pfr_interned_next(rocl_pb *r, unsigned *table, uint64_t *iid, rocl_view *by
         return true;
     }
     return false;
-}
-
-static void index_interned(pfr_file *f, uint32_t sequence, const pfr_packet *p)
-{
-    rocl_pb r = rocl_pb_of(p->interned);
-    unsigned table;
-    uint64_t iid;
-    rocl_view bytes;
-    while (pfr_interned_next(&r, &table, &iid, &bytes)) {
-        if (!ROCL_GROW(f->interned, f->interned_cap, f->interned_count + 1)) {
-            f->failed = true;
-            return;
-        }
-        const uint32_t id = rocl_strings_put(f->bytes, bytes.p, bytes.n);
-        f->interned[f->interned_count++] =
-            (pfr_interned){iid, p->at, sequence, id, (uint16_t)table};
-        if (table == INTERNED_COUNTERS)
-            pfr_definitions_counters(f, id, bytes);
-    }
 }
 
 /* Incremental counters: their sums must be known before a piece is read. Their tracks are described
@@ -111,24 +92,6 @@ static void index_values(pfr_file *f, rocl_map *open, uint32_t sequence, const p
     }
 }
 
-/* Did the tracing service lose data, by its statistics? */
-static bool tells_of_loss(rocl_view stats)
-{
-    rocl_pb r = rocl_pb_of(stats);
-    rocl_pb_field f, g;
-    while (rocl_pb_next(&r, &f)) {
-        if (f.number != STATS_BUFFER || f.kind != ROCL_PB_BYTES)
-            continue;
-        rocl_pb buffer = rocl_pb_of(f.bytes);
-        while (rocl_pb_next(&buffer, &g))
-            if ((g.number == BUFFER_OVERWRITTEN || g.number == BUFFER_DISCARDED ||
-                 g.number == BUFFER_LOST) &&
-                g.kind == ROCL_PB_VARINT && g.value)
-                return true;
-    }
-    return false;
-}
-
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* The walk as it goes on. */
@@ -185,15 +148,6 @@ void pfr_note_times(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
     f->last = end > f->last ? end : f->last;
 }
 
-static void note_clock(pfr_file *f, const pfr_packet *p, const pfr_moment *m)
-{
-    const uint64_t key = m->converted ? (uint64_t)p->machine << 32 | m->clock : 0;
-    if (!pfr_is_event(p) || !m->has_time || (f->clocks_used.count && key == f->clock_last))
-        return;
-    f->clock_last = key;
-    f->failed |= !rocl_map_put(&f->clocks_used, key, 1);
-}
-
 static void index_packet(index_walk *x, const pfr_packet *p)
 {
     pfr_file *f = x->file;
@@ -210,20 +164,44 @@ static void index_packet(index_walk *x, const pfr_packet *p)
     }
     pfr_moment m;
     pfr_state_step(s, &f->clocks, f->bytes, p, &m);
-    note_clock(f, p, &m);
+    const uint64_t key = m.converted ? (uint64_t)p->machine << 32 | m.clock : 0;
+    if (pfr_is_event(p) && m.has_time && (!f->clocks_used.count || key != f->clock_last)) {
+        f->clock_last = key;
+        f->failed |= !rocl_map_put(&f->clocks_used, key, 1);
+    }
     if (!f->looked_through) {
         pfr_note_times(f, p, &m);
         f->times_unsure |= m.has_time && m.converted;
     }
-    if (p->interned.n && s->valid)
-        index_interned(f, sequence, p);
+    unsigned table;
+    uint64_t iid;
+    rocl_view bytes;
+    rocl_pb interned = rocl_pb_of(p->interned);
+    while (p->interned.n && s->valid && pfr_interned_next(&interned, &table, &iid, &bytes)) {
+        if (!ROCL_GROW(f->interned, f->interned_cap, f->interned_count + 1)) {
+            f->failed = true;
+            return;
+        }
+        const uint32_t id = rocl_strings_put(f->bytes, bytes.p, bytes.n);
+        f->interned[f->interned_count++] =
+            (pfr_interned){iid, p->at, sequence, id, (uint16_t)table};
+        if (table == INTERNED_COUNTERS)
+            pfr_definitions_counters(f, id, bytes);
+    }
     if (p->payload == PKT_TRACK_EVENT) {
         if (f->incremental)
             index_values(f, &x->sums, sequence, s, p, x->piece);
         return;
     }
-    if (p->payload == PKT_TRACE_STATS && tells_of_loss(p->body))
-        f->lost_at = p->at + 1;
+    /* Did the tracing service lose data, by its statistics? */
+    rocl_pb stats = rocl_pb_of(p->body);
+    rocl_pb_field g;
+    while (p->payload == PKT_TRACE_STATS && pfr_next_bytes(&stats, STATS_BUFFER, &bytes))
+        for (rocl_pb buffer = rocl_pb_of(bytes); rocl_pb_next(&buffer, &g);)
+            if ((g.number == BUFFER_OVERWRITTEN || g.number == BUFFER_DISCARDED ||
+                 g.number == BUFFER_LOST) &&
+                g.kind == ROCL_PB_VARINT && g.value)
+                f->lost_at = p->at + 1;
     if (p->payload && !pfr_definitions_describe(f, p))
         f->others[p->payload < 255 ? p->payload : 255]++;
 }

@@ -9,6 +9,18 @@
 /* No tracer writes a larger packet. */
 #define PFR_PACKET_MAX ((uint64_t)256 << 20)
 
+/* The next field of bytes with this number; false: there is none. */
+static inline bool pfr_next_bytes(rocl_pb *r, uint32_t number, rocl_view *bytes)
+{
+    rocl_pb_field f;
+    while (rocl_pb_next(r, &f))
+        if (f.number == number && f.kind == ROCL_PB_BYTES) {
+            *bytes = f.bytes;
+            return true;
+        }
+    return false;
+}
+
 /* A packet: the sequence it belongs to, and its one payload. */
 typedef struct pfr_packet {
     uint64_t

@@ -12,47 +12,28 @@ typedef struct clock_time {
 
 static bool next_clock(rocl_pb *snapshot, clock_time *c)
 {
-    rocl_pb_field f, g;
-    while (rocl_pb_next(snapshot, &f)) {
-        if (f.number != SNAPSHOT_CLOCKS || f.kind != ROCL_PB_BYTES)
-            continue;
-        rocl_pb clock = rocl_pb_of(f.bytes);
-        *c = (clock_time){.unit = 1};
-        while (rocl_pb_next(&clock, &g)) {
-            if (g.number == CLOCK_ID)
-                c->id = g.value;
-            else if (g.number == CLOCK_TIME)
-                c->time = g.value;
-            else if (g.number == CLOCK_INCREMENTAL)
-                c->incremental = g.value;
-            else if (g.number == CLOCK_UNIT && g.value)
-                c->unit = g.value;
-        }
-        return true;
+    rocl_pb_field g;
+    rocl_view bytes;
+    if (!pfr_next_bytes(snapshot, SNAPSHOT_CLOCKS, &bytes))
+        return false;
+    rocl_pb clock = rocl_pb_of(bytes);
+    *c = (clock_time){.unit = 1};
+    while (rocl_pb_next(&clock, &g)) {
+        if (g.number == CLOCK_ID)
+            c->id = g.value;
+        else if (g.number == CLOCK_TIME)
+            c->time = g.value;
+        else if (g.number == CLOCK_INCREMENTAL)
+            c->incremental = g.value;
+        else if (g.number == CLOCK_UNIT && g.value)
+            c->unit = g.value;
     }
-    return false;
+    return true;
 }
 
 static bool is_local(uint64_t clock)
 {
     return clock >= CLOCK_IS_DELTA && clock < CLOCKS_LOCAL_END;
-}
-
-/* The machine clock that dates a snapshot: its primary clock, BOOTTIME, or its first. */
-static clock_time find_base(rocl_view snapshot)
-{
-    rocl_pb r = rocl_pb_of(snapshot);
-    rocl_pb_field f;
-    clock_time t, base = {.id = 0};
-    uint64_t primary = 0;
-    while (rocl_pb_next(&r, &f))
-        if (f.number == SNAPSHOT_PRIMARY)
-            primary = f.value;
-    for (r = rocl_pb_of(snapshot); next_clock(&r, &t);)
-        if (!is_local(t.id) && t.id < UINT32_MAX &&
-            (!base.id || t.id == primary || (t.id == CLOCK_IS_BOOTTIME && base.id != primary)))
-            base = t;
-    return base;
 }
 
 /* ---- clocks of machines ---------------------------------------------------------------------- */
@@ -203,9 +184,19 @@ bool pfr_clocks_convert(const pfr_clocks *c, uint32_t machine, uint32_t clock, u
 /* Clocks local to the sequence, which a snapshot on it relates to a machine clock. */
 static void learn_local_clocks(pfr_state *s, rocl_view snapshot)
 {
-    const clock_time base = find_base(snapshot);
     rocl_pb r = rocl_pb_of(snapshot);
-    clock_time t;
+    rocl_pb_field f;
+    clock_time t, base = {.id = 0};
+    uint64_t primary = 0;
+    while (rocl_pb_next(&r, &f))
+        if (f.number == SNAPSHOT_PRIMARY)
+            primary = f.value;
+    /* The machine clock that dates a snapshot: its primary clock, BOOTTIME, or its first. */
+    for (r = rocl_pb_of(snapshot); next_clock(&r, &t);)
+        if (!is_local(t.id) && t.id < UINT32_MAX &&
+            (!base.id || t.id == primary || (t.id == CLOCK_IS_BOOTTIME && base.id != primary)))
+            base = t;
+    r = rocl_pb_of(snapshot);
     while (base.id && next_clock(&r, &t)) {
         pfr_clock *to = NULL;
         if (!is_local(t.id))
@@ -223,25 +214,6 @@ static void learn_local_clocks(pfr_state *s, rocl_view snapshot)
                               .id = (uint8_t)t.id,
                               .domain = (uint32_t)base.id,
                               .incremental = t.incremental};
-    }
-}
-
-static void take_defaults(pfr_state *s, rocl_strings *bytes, rocl_view defaults)
-{
-    rocl_pb r = rocl_pb_of(defaults), event;
-    rocl_pb_field f, g;
-    s->default_clock = 0;
-    s->default_track = 0;
-    s->defaults = rocl_strings_put(bytes, defaults.p, defaults.n);
-    while (rocl_pb_next(&r, &f)) {
-        if (f.number == DEFAULTS_CLOCK_ID && f.value < UINT32_MAX)
-            s->default_clock = (uint32_t)f.value;
-        if (f.number != DEFAULTS_TRACK_EVENT || f.kind != ROCL_PB_BYTES)
-            continue;
-        event = rocl_pb_of(f.bytes);
-        while (rocl_pb_next(&event, &g))
-            if (g.number == TRACK_EVENT_DEFAULT_TRACK)
-                s->default_track = g.value;
     }
 }
 
@@ -277,9 +249,8 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
     rocl_pb r = rocl_pb_of(pfr_bytes(file, s->defaults)), inner;
     rocl_pb_field f;
     rocl_view defaults = {"", 0};
-    while (rocl_pb_next(&r, &f))
-        if (f.number == DEFAULTS_TRACK_EVENT && f.kind == ROCL_PB_BYTES)
-            defaults = f.bytes;
+    while (pfr_next_bytes(&r, DEFAULTS_TRACK_EVENT, &defaults))
+        continue;
     count[0] = count[1] = 0;
     for (int pass = 0; pass < 2; pass++) { /* the event's own fields before the defaults */
         const size_t had[2] = {count[0], count[1]};
@@ -291,21 +262,6 @@ void pfr_extra_tracks(const pfr_file *file, const pfr_state *s, rocl_view event,
                 tracks[real][count[real]++] = f.value;
         }
     }
-}
-
-/* A thread descriptor tells which thread writes the sequence. */
-static void learn_thread(pfr_state *s, rocl_view descriptor)
-{
-    rocl_pb r = rocl_pb_of(descriptor);
-    rocl_pb_field f;
-    uint64_t uuid = 0;
-    bool is_thread = false;
-    while (rocl_pb_next(&r, &f)) {
-        uuid = f.number == TRACK_UUID ? f.value : uuid;
-        is_thread |= f.number == TRACK_THREAD && f.kind == ROCL_PB_BYTES;
-    }
-    if (is_thread)
-        s->thread_track = uuid;
 }
 
 void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, const pfr_packet *p,
@@ -324,14 +280,40 @@ void pfr_state_step(pfr_state *s, const pfr_clocks *c, rocl_strings *bytes, cons
         s->valid = false;
     }
     m->usable = s->valid || !(p->flags & SEQ_NEEDS);
-    if (p->defaults.n)
-        take_defaults(s, bytes, p->defaults);
+    if (p->defaults.n) {
+        rocl_pb r = rocl_pb_of(p->defaults), event;
+        rocl_pb_field f, g;
+        s->default_clock = 0;
+        s->default_track = 0;
+        s->defaults = rocl_strings_put(bytes, p->defaults.p, p->defaults.n);
+        while (rocl_pb_next(&r, &f)) {
+            if (f.number == DEFAULTS_CLOCK_ID && f.value < UINT32_MAX)
+                s->default_clock = (uint32_t)f.value;
+            if (f.number != DEFAULTS_TRACK_EVENT || f.kind != ROCL_PB_BYTES)
+                continue;
+            event = rocl_pb_of(f.bytes);
+            while (rocl_pb_next(&event, &g))
+                if (g.number == TRACK_EVENT_DEFAULT_TRACK)
+                    s->default_track = g.value;
+        }
+    }
     if (p->has_time)
         take_time(s, c, p, m);
     if (p->payload == PKT_CLOCK_SNAPSHOT)
         learn_local_clocks(s, p->body);
-    else if (p->payload == PKT_TRACK_DESCRIPTOR)
-        learn_thread(s, p->body);
+    else if (p->payload == PKT_TRACK_DESCRIPTOR) {
+        /* A thread descriptor tells which thread writes the sequence. */
+        rocl_pb r = rocl_pb_of(p->body);
+        rocl_pb_field f;
+        uint64_t uuid = 0;
+        bool is_thread = false;
+        while (rocl_pb_next(&r, &f)) {
+            uuid = f.number == TRACK_UUID ? f.value : uuid;
+            is_thread |= f.number == TRACK_THREAD && f.kind == ROCL_PB_BYTES;
+        }
+        if (is_thread)
+            s->thread_track = uuid;
+    }
 }
 
 bool pfr_is_event(const pfr_packet *p)

@@ -4,42 +4,30 @@
 #include "model/kinds.h"
 #include "source/pftrace/worker.h"
 
-typedef enum event_class {
-    CLASS_CALL,
-    CLASS_MARKER,
-    CLASS_KERNEL,
-    CLASS_COPY,
-    CLASS_STREAM, /* kernels and copies */
-    CLASS_ALLOCATION,
-    CLASS_SCRATCH,
-    CLASS_GRAPH,
-    CLASS_HIP_EVENT,
-    CLASS_BARRIER
-} event_class;
-
-static event_class class_of(const char *category)
+/* The kind of events of a category; ROCL_KINDS: kernels and copies. */
+static rocl_kind kind_of_category(const char *category)
 {
     static const struct {
         const char *category;
-        event_class class;
-    } classes[] = {{"kernel_dispatch", CLASS_KERNEL},
-                   {"memory_copy", CLASS_COPY},
-                   {"hip_stream", CLASS_STREAM},
-                   {"memory_allocation", CLASS_ALLOCATION},
-                   {"memory_allocate", CLASS_ALLOCATION},
-                   {"scratch_memory", CLASS_SCRATCH},
-                   {"graph_launch", CLASS_GRAPH},
-                   {"hip_event", CLASS_HIP_EVENT},
-                   {"barrier", CLASS_BARRIER},
-                   {"user", CLASS_MARKER},
-                   {"python", CLASS_MARKER},
-                   {"kokkos", CLASS_MARKER}};
+        rocl_kind kind;
+    } kinds[] = {{"kernel_dispatch", ROCL_DISPATCH},
+                 {"memory_copy", ROCL_COPY},
+                 {"hip_stream", ROCL_KINDS},
+                 {"memory_allocation", ROCL_ALLOC},
+                 {"memory_allocate", ROCL_ALLOC},
+                 {"scratch_memory", ROCL_SCRATCH},
+                 {"graph_launch", ROCL_GRAPH},
+                 {"hip_event", ROCL_HIP_EVENT},
+                 {"barrier", ROCL_BARRIER},
+                 {"user", ROCL_MARKER},
+                 {"python", ROCL_MARKER},
+                 {"kokkos", ROCL_MARKER}};
     const char *bare = rocl_bare_category(category);
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (!strcmp(bare, classes[i].category))
-            return classes[i].class;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(bare, kinds[i].category))
+            return kinds[i].kind;
     const rocl_call_group *g = rocl_call_group_of(bare);
-    return g && g->domain == ROCL_DOMAIN_MARKERS ? CLASS_MARKER : CLASS_CALL;
+    return g && g->domain == ROCL_DOMAIN_MARKERS ? ROCL_MARKER : ROCL_REGION;
 }
 
 /* Chrome's phases that are not types of track events. */
@@ -238,18 +226,6 @@ static uint32_t name_text(pfr_worker *w, const track_event *e)
                                                    : pfr_text_id(w, e->name_bytes);
 }
 
-static rocl_kind kind_of_class(event_class c, rocl_view name)
-{
-    static const rocl_kind kinds[] = {
-        [CLASS_CALL] = ROCL_REGION,         [CLASS_MARKER] = ROCL_MARKER,
-        [CLASS_KERNEL] = ROCL_DISPATCH,     [CLASS_COPY] = ROCL_COPY,
-        [CLASS_STREAM] = ROCL_DISPATCH,     [CLASS_ALLOCATION] = ROCL_ALLOC,
-        [CLASS_SCRATCH] = ROCL_SCRATCH,     [CLASS_GRAPH] = ROCL_GRAPH,
-        [CLASS_HIP_EVENT] = ROCL_HIP_EVENT, [CLASS_BARRIER] = ROCL_BARRIER};
-    const bool copy = c == CLASS_STREAM && rocl_view_begins(name, "MEMORY_COPY_");
-    return copy ? ROCL_COPY : kinds[c];
-}
-
 /* An end of an arrow, at a call or instant. */
 static rocl_status put_flow(pfr_worker *w, const rocl_source_record *at, rocl_view name,
                             uint64_t flow, rocl_flow_end end, bool next, rocl_error *err)
@@ -302,11 +278,12 @@ static rocl_status put_begin(pfr_worker *w, rocl_source_record *r, const track_e
                                   ? rocl_strings_put(w->file->bytes, e->category.p, e->category.n)
                                   : e->category_bytes;
     pfr_text *known = pfr_text_of(w, category);
-    if (!known->class)
-        known->class = (uint8_t)(class_of(pfr_bytes(w->file, category).p) + 1);
+    if (!known->kind_plus1)
+        known->kind_plus1 = (uint8_t)(kind_of_category(pfr_bytes(w->file, category).p) + 1);
     const rocl_view name = name_of(w, e);
-    const rocl_kind kind =
-        r->kind == ROCL_INSTANT ? ROCL_INSTANT : kind_of_class(known->class - 1u, name);
+    rocl_kind kind = r->kind == ROCL_INSTANT ? ROCL_INSTANT : (rocl_kind)(known->kind_plus1 - 1);
+    if (kind == ROCL_KINDS)
+        kind = rocl_view_begins(name, "MEMORY_COPY_") ? ROCL_COPY : ROCL_DISPATCH;
     const bool call = kind <= ROCL_INSTANT;
     bool timed = r->half == ROCL_WHOLE;
     pfr_facts a;
@@ -358,8 +335,7 @@ static rocl_status put_begin(pfr_worker *w, rocl_source_record *r, const track_e
         r->as.e.start = (int64_t)begin;
         r->as.e.end = (int64_t)end;
         if (r->as.e.start < 0 || r->as.e.end < 0)
-            return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large",
-                                     err);
+            return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME, "a time is too large");
         timed = true;
     }
     const rocl_status st = rocl_record_put(w->to, r, err);
@@ -375,7 +351,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     rocl_sample_value *s = &r->as.sample;
     if (!t || !t->is_counter)
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
-                                 "the value of a counter that is not described", err);
+                                 "the value of a counter that is not described");
     if (t->incremental) {
         const uint64_t key = (uint64_t)w->sequence->number << 32 | (uint64_t)(t - f->tracks);
         uint32_t at = rocl_map_get(&w->sums, key, ROCL_NONE);
@@ -401,7 +377,7 @@ static rocl_status put_value(pfr_worker *w, rocl_source_record *r, uint64_t uuid
     s->value = value;
     if (value - value != 0)
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is not a number", err);
+                                 "the value of a counter is not a number");
     return rocl_record_put(w->to, r, err);
 }
 
@@ -424,20 +400,11 @@ static rocl_status put_extra(pfr_worker *w, const rocl_source_record *base, rocl
             st = put_value(w, &value, tracks[real][at[real]],
                            real ? rocl_pb_double(&f) : (double)(int64_t)f.value, err);
         else
-            st = rocl_record_fault(w->to, value.where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "the value of a counter that has no track", err);
+            rocl_record_fault(w->to, value.where, ROCL_FAULT_ORPHAN_VALUE,
+                              "the value of a counter that has no track");
         at[real]++;
     }
     return st;
-}
-
-/* Names the process and thread of an event. */
-static rocl_status name_track(pfr_worker *w, const rocl_source_record *r, const pfr_track *t,
-                              rocl_error *err)
-{
-    if (!t || !t->thread_name || r->thread == ROCL_NO_KEY)
-        return ROCL_OK;
-    return rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name), err);
 }
 
 /* Chrome's asynchronous events are matched by id within a category (old kinds: within a name), all
@@ -468,8 +435,7 @@ static rocl_status put_arrow(pfr_worker *w, rocl_source_record *r, const track_e
     const char phase = e->legacy.phase;
     const rocl_view name = name_of(w, e), category = category_of(w, e);
     if (!e->legacy.has_id)
-        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, "an arrow without an id",
-                                 err);
+        return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, "an arrow without an id");
     if (!rocl_records_want(w->to, ROCL_FLOW))
         return ROCL_OK;
     r->thread = e->thread;
@@ -523,13 +489,13 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
     }
     if (!find_scope(w, r, &e, t))
         return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE,
-                                 "an asynchronous event without an id", err);
+                                 "an asynchronous event without an id");
     switch (e.type) {
     case TYPE_COMPLETE:
         if (l->duration_us < 0 || __builtin_mul_overflow(l->duration_us, 1000, &r->as.e.end) ||
             __builtin_add_overflow(r->as.e.end, r->as.e.start, &r->as.e.end))
             return rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_TIME,
-                                     "a duration that is negative or too large", err);
+                                     "a duration that is negative or too large");
         /* fallthrough */
     case TYPE_BEGIN:
     case TYPE_INSTANT:
@@ -539,10 +505,14 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
         r->kind = e.type >= TYPE_INSTANT && e.type != TYPE_COMPLETE ? ROCL_INSTANT : ROCL_REGION;
         r->half = e.type == TYPE_BEGIN ? ROCL_BEGINS : ROCL_WHOLE;
         if (e.lost_name)
-            st = rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
-                                   "a name that no packet before it has interned", err);
-        st = st == ROCL_OK ? put_begin(w, r, &e, t, err) : st;
-        return st == ROCL_OK && r->kind <= ROCL_INSTANT ? name_track(w, r, t, err) : st;
+            rocl_record_fault(w->to, r->where, ROCL_FAULT_DANGLING_NAME,
+                              "a name that no packet before it has interned");
+        st = put_begin(w, r, &e, t, err);
+        if (st == ROCL_OK && r->kind <= ROCL_INSTANT && t && t->thread_name &&
+            r->thread != ROCL_NO_KEY)
+            st = rocl_record_name(w->to, ROCL_KEY_THREAD, r, pfr_bytes(w->file, t->thread_name),
+                                  err);
+        return st;
     case TYPE_END:
         return put_end(w, r, &e, err);
     case TYPE_ARROW:
@@ -558,5 +528,5 @@ rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error
         why = e.type == UINT64_MAX ? "an event of Chrome's of an unknown phase"
                                    : "a track event of an unknown type";
     }
-    return why ? rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, why, err) : ROCL_OK;
+    return why ? rocl_record_fault(w->to, r->where, ROCL_FAULT_BAD_LINE, why) : ROCL_OK;
 }

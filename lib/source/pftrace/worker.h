@@ -16,9 +16,9 @@ typedef struct pfr_open_sequence {
 
 /* What is known of a text of the file; set once. */
 typedef struct pfr_text {
-    uint32_t text; /* of the trace, + 1; 0: not made yet */
-    uint8_t word;  /* of an annotation's name, + 1 */
-    uint8_t class; /* of a category, + 1 */
+    uint32_t text;      /* of the trace, + 1; 0: not made yet */
+    uint8_t word;       /* of an annotation's name, + 1 */
+    uint8_t kind_plus1; /* of events of a category: see kind_of_category() */
 } pfr_text;
 
 typedef struct pfr_worker {

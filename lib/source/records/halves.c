@@ -1,6 +1,6 @@
 /* Begins and ends that are records of their own, as push and pop of a range, or "B" and "E" events,
  * and that were not joined while they were parsed (see scopes.h): sorted by process, scope and
- * time, then joined with a stack of the open ones.
+ * time, then joined by source/ranges.h.
  *
  * In the sorter:
  *
@@ -30,12 +30,6 @@ typedef struct arg_head {
     uint32_t type, name;
     size_t size;
 } arg_head;
-
-/* A begin that has no end so far. */
-typedef struct open_half {
-    rocl_open open;
-    uint8_t data[]; /* a copy of its data */
-} open_half;
 
 bool rocl_args_put_aside(rocl_records *w, rocl_buf *to)
 {
@@ -148,65 +142,32 @@ static rocl_status emit_joined(rocl_records *w, const uint8_t *begin, const uint
     return ROCL_OK;
 }
 
-static void count_unjoined(rocl_records *w, const uint8_t *data)
+/* Takes a range: emits it in the second pass; in the first, counts a half that has no other. */
+static rocl_status put_range(void *ctx, const uint8_t *begin, const rocl_sort_record *end,
+                             rocl_error *err)
 {
-    half h;
+    rocl_records *w = ctx;
     origin o;
     if (!w->indexing)
-        return;
-    memcpy(&h, data, sizeof h);
-    memcpy(&o, data + sizeof h, sizeof o);
-    rocl_bad_record_add(
-        w, o.piece, o.line, o.where, h.begins ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
-        h.begins ? "a range that never ends" : "the end of a range that never began");
+        return begin && end ? emit_joined(w, begin, end->data, (int64_t)end->key[2], err) : ROCL_OK;
+    if (!begin || !end) {
+        memcpy(&o, (begin ? begin : end->data) + sizeof(half), sizeof o);
+        rocl_bad_record_add(
+            w, o.piece, o.line, o.where, begin ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
+            begin ? "a range that never ends" : "the end of a range that never began");
+    }
+    return ROCL_OK;
 }
 
-static void drop_open(rocl_records *w, rocl_open_stack *open)
+static rocl_range_half read_half(const uint8_t *data)
 {
-    while (open->top) {
-        open_half *begin = (open_half *)open->top;
-        rocl_open_remove(open, &begin->open);
-        count_unjoined(w, begin->data);
-        free(begin);
-    }
+    half h;
+    memcpy(&h, data, sizeof h);
+    return (rocl_range_half){h.id, h.begins};
 }
 
 rocl_status rocl_halves_join(rocl_records *w, rocl_error *err)
 {
-    rocl_sorter *sorter = w->in->run->joining;
-    rocl_open_stack open = {0};
-    uint64_t process = 0, scope = 0;
-    rocl_sort_record rec;
-    bool more;
-    rocl_status st = rocl_sorter_start(sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
-        half h;
-        memcpy(&h, rec.data, sizeof h);
-        if (process != rec.key[0] || scope != rec.key[1])
-            drop_open(w, &open);
-        process = rec.key[0];
-        scope = rec.key[1];
-        if (h.begins) {
-            open_half *begin = malloc(sizeof *begin + rec.len);
-            if (!begin) {
-                st = rocl_fail_memory(err);
-                break;
-            }
-            begin->open.id = h.id;
-            memcpy(begin->data, rec.data, rec.len);
-            rocl_open_push(&open, &begin->open);
-        } else if (!open.top) {
-            count_unjoined(w, rec.data);
-        } else {
-            /* The begin with this id, else the last one. */
-            rocl_open *of_end = rocl_open_find(&open, h.id);
-            open_half *begin = (open_half *)(of_end ? of_end : open.top);
-            rocl_open_remove(&open, &begin->open);
-            if (!w->indexing)
-                st = emit_joined(w, begin->data, rec.data, (int64_t)rec.key[2], err);
-            free(begin);
-        }
-    }
-    drop_open(w, &open);
-    return st;
+    static const rocl_range_format format = {2, ROCL_RANGES_NEST, read_half, put_range};
+    return rocl_ranges_join(w->in->run->joining, &format, w, err);
 }

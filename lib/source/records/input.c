@@ -41,10 +41,10 @@ static void stop_workers(rocl_records_input *in)
     rocl_records_run *run = in->run;
     for (unsigned i = 0; run->workers && i < in->trace->opt.jobs; i++) {
         rocl_records *w = &run->workers[i];
-        for (int of = 0; of < ROCL_KEYS; of++)
+        for (int of = 0; of < ROCL_KEYS; of++) {
             rocl_registry_free(&w->keys[of]);
-        for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&w->names_of[of]);
+        }
         rocl_batcher_free(&w->out);
         rtg_names_free(w->names);
         free(w->size_pages.entries);
@@ -119,23 +119,10 @@ static rocl_status merge_workers(rocl_records_input *in, rocl_error *err)
     return ROCL_OK;
 }
 
-/* Turns the line counts of pieces into the numbers of their first lines. */
-static void number_lines(rocl_records_input *in)
-{
-    uint64_t next = 1;
-    for (size_t i = 0; i < in->piece_count; i++) {
-        if (i && in->pieces[i].file != in->pieces[i - 1].file)
-            next = 1;
-        const uint64_t lines = in->run->lines[i];
-        in->run->lines[i] = next;
-        next += lines;
-    }
-}
-
-static void free_pieces(rocl_records_input *in, rocl_kept_piece **pieces)
+static void free_pieces(rocl_records_input *in, rocl_stored **pieces)
 {
     for (size_t i = 0; *pieces && i < in->piece_count; i++)
-        rocl_kept_free(in, &(*pieces)[i]);
+        rocl_space_drop(in->trace->space, &(*pieces)[i]);
     free(*pieces);
     *pieces = NULL;
 }
@@ -147,50 +134,46 @@ void rocl_records_suspend(rocl_records_input *in)
             rocl_spool_suspend(in->files[i].spool);
 }
 
-/* All pieces, by all workers, which still have what they noted. */
-static rocl_status index_pieces(rocl_records_input *in, rocl_error *err)
-{
-    rocl_records_run *run = in->run;
-    rocl_progress_phase(in->trace, "looking through", 0);
-    run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
-    run->logs = calloc(in->piece_count + 1, sizeof *run->logs);
-    const bool args = in->trace->opt.args || in->trace->opt.collectives; /* which are not kept */
-    if (in->format->keeps && !args)
-        run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
-    rocl_status st = run->lines && run->logs ? start_workers(in, true, err) : rocl_fail_memory(err);
-    return st ? st : rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
-}
-
-static void forget_pieces(rocl_records_input *in)
-{
-    rocl_records_run *run = in->run;
-    free_pieces(in, &run->logs);
-    free_pieces(in, &run->kept);
-    stop_workers(in);
-    free(run->lines);
-    run->lines = NULL;
-    atomic_store(&run->full, false);
-    memset(run->faults, 0, sizeof run->faults);
-    run->bad_count = 0;
-}
-
 rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     bool again = false;
     rocl_status st;
     do {
-        if (again)
-            forget_pieces(in);
+        if (again) {
+            free_pieces(in, &run->logs);
+            free_pieces(in, &run->kept);
+            stop_workers(in);
+            free(run->lines);
+            run->lines = NULL;
+            atomic_store(&run->full, false);
+            memset(run->faults, 0, sizeof run->faults);
+            run->bad_count = 0;
+        }
         again = false;
-        st = index_pieces(in, err);
+        rocl_progress_phase(in->trace, "looking through", 0);
+        run->lines = calloc(in->piece_count + 1, sizeof *run->lines);
+        run->logs = calloc(in->piece_count + 1, sizeof *run->logs);
+        const bool args =
+            in->trace->opt.args || in->trace->opt.collectives; /* which are not kept */
+        if (in->format->keeps && !args)
+            run->kept = calloc(in->piece_count + 1, sizeof *run->kept);
+        st = run->lines && run->logs ? start_workers(in, true, err) : rocl_fail_memory(err);
+        st = st ? st : rocl_run_tasks(in->trace->opt.jobs, in->piece_count, index_piece, in, err);
         if (st == ROCL_OK && in->format->passed)
             st = in->format->passed(in, &again, err);
     } while (st == ROCL_OK && again);
     if (st == ROCL_OK)
         st = merge_workers(in, err);
-    if (st == ROCL_OK)
-        number_lines(in);
+    /* Line counts of pieces become the numbers of their first lines. */
+    uint64_t next = 1;
+    for (size_t i = 0; i < in->piece_count && st == ROCL_OK; i++) {
+        if (i && in->pieces[i].file != in->pieces[i - 1].file)
+            next = 1;
+        const uint64_t lines = run->lines[i];
+        run->lines[i] = next;
+        next += lines;
+    }
     if (st == ROCL_OK && run->halves && (st = rocl_scopes_check(in, err)) == ROCL_OK)
         st = rocl_halves_join(&run->workers[0], err);
     if (st == ROCL_OK)
@@ -255,6 +238,32 @@ bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece)
     return true;
 }
 
+rocl_status rocl_records_outline(const rocl_records_input *in, rocl_json_index *x,
+                                 rocl_json_outline *how, rocl_error *err)
+{
+    bool quotes = false;
+    rocl_status st = rocl_json_index_spool(x, in->files[0].spool, how, &quotes, err);
+    if (st == ROCL_INPUT && quotes) {
+        rocl_json_index_free(x);
+        *x = (rocl_json_index){0};
+        how->flags |= ROCL_JSON_QUOTES;
+        st = rocl_json_index_spool(x, in->files[0].spool, how, &quotes, err);
+    }
+    return st == ROCL_INPUT ? rocl_wrap(err, "%s", in->files[0].path) : st;
+}
+
+bool rocl_records_add_blocks(rocl_records_input *in, const rocl_json_index *x,
+                             const rocl_json_node *array, uint32_t part)
+{
+    bool ok = true;
+    for (size_t i = 0; i < array->blocks && ok; i++) {
+        const rocl_json_block *b = &x->blocks[array->block + i];
+        ok = rocl_records_add_piece(
+            in, &(rocl_piece){.part = part, .first = b->begin, .last = b->end, .rows = b->count});
+    }
+    return ok;
+}
+
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from)
 {
     const uint64_t size = rocl_spool_size(in->files[file].spool);
@@ -297,10 +306,10 @@ void rocl_records_close(rocl_source *s)
     if (in->format && in->format->close)
         in->format->close(in);
     if (in->run) {
-        for (int of = 0; of < ROCL_KEYS; of++)
+        for (int of = 0; of < ROCL_KEYS; of++) {
             rocl_registry_free(&in->run->keys[of]);
-        for (int of = 0; of < ROCL_KEYS; of++)
             rocl_registry_free(&in->run->names_of[of]);
+        }
         free_pieces(in, &in->run->kept);
         free_pieces(in, &in->run->logs);
         free(in->run->disordered);
@@ -356,8 +365,7 @@ rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, const rocl_
     const uint32_t kinds = to->kinds;
     rocl_records_input *in = c->state;
     rocl_records_run *run = in->run;
-    rocl_status st = ROCL_OK;
-    st = rocl_records_hold_files(in, err);
+    rocl_status st = rocl_records_hold_files(in, err);
     run->holds_files = st == ROCL_OK;
     if (st != ROCL_OK || (st = start_workers(in, false, err)) != ROCL_OK)
         return st;
@@ -387,7 +395,6 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
     rocl_records_input *in = c->state;
     rocl_records_run *run = in->run;
     rocl_records *w = &run->workers[worker];
-    (void)t;
     w->out.to = to;
     const size_t index = (size_t)task->first;
     /* Neither arguments nor packets and instances are kept. */
@@ -398,7 +405,7 @@ rocl_status rocl_records_scan(rocl_trace *t, rocl_model_capture *c, const rocl_t
         st = kept ? rocl_kept_emit(w, &run->kept[index], err)
                   : in->format->parse(in, w, &in->pieces[index], err);
     if (run->kept)
-        rocl_kept_free(in, &run->kept[index]);
+        rocl_space_drop(t->space, &run->kept[index]);
     if (st == ROCL_OK)
         st = rocl_scopes_put_open(w, err);
     if (st == ROCL_OK)
@@ -500,8 +507,8 @@ rocl_status rocl_records_lines(rocl_records *to, rocl_record_line_fn *line,
             }
             skips = skips && goes_on;
             if (text.too_long)
-                st = rocl_record_fault(to, text.offset, ROCL_FAULT_BAD_LINE,
-                                       "a line of more than 64 MiB", err);
+                rocl_record_fault(to, text.offset, ROCL_FAULT_BAD_LINE,
+                                  "a line of more than 64 MiB");
             else if (!skips)
                 st = line(to, text.p, text.n, text.offset, err);
             to->line++;

@@ -37,11 +37,6 @@ static rocl_recent *recent_at(rocl_records *w, size_t i)
     return e;
 }
 
-static inline size_t words_of(const rocl_plain_record *r)
-{
-    return ROCL_WORDS_OF_HEAD + rocl_kind_infos[r->kind].size / 8;
-}
-
 /* Two words, as the machine compares them. */
 typedef uint64_t word_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
@@ -157,7 +152,8 @@ rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r)
 {
     const uint64_t *from = (const uint64_t *)(const void *)r;
     rocl_recent *e = find_recent(w, r);
-    const uint64_t changed = find_changes(from, (const uint64_t *)(const void *)&e->r, words_of(r));
+    const uint64_t changed = find_changes(from, (const uint64_t *)(const void *)&e->r,
+                                          ROCL_WORDS_OF_HEAD + rocl_kind_infos[r->kind].size / 8);
     if (changed & ~again_words)
         e->version = ++w->versions;
     change_recent(w, e, from, changed);
@@ -211,23 +207,6 @@ void rocl_kept_begin(rocl_records *w)
     w->keeps = w->in->run->kept && !atomic_load_explicit(&w->in->run->full, memory_order_relaxed);
 }
 
-rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_kept_piece *to,
-                            rocl_error *err)
-{
-    rocl_sort_space *space = in->trace->space;
-    rocl_status st = ROCL_OK;
-    if (rocl_space_keep(space, bytes->len)) {
-        if ((to->data = malloc(bytes->len + SLACK)))
-            memcpy(to->data, bytes->data, bytes->len);
-        else
-            rocl_space_unkeep(space, bytes->len);
-    }
-    if (!to->data)
-        st = rocl_space_spill(space, bytes->data, bytes->len, &to->offset, err);
-    to->size = st == ROCL_OK ? bytes->len : 0;
-    return st;
-}
-
 void rocl_kept_end(rocl_records *w)
 {
     rocl_records_run *run = w->in->run;
@@ -236,23 +215,23 @@ void rocl_kept_end(rocl_records *w)
         atomic_store_explicit(&run->full, true, memory_order_relaxed);
 }
 
-rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
-                           rocl_error *err)
+rocl_status rocl_kept_store(rocl_records_input *in, rocl_buf *bytes, rocl_stored *to,
+                            rocl_error *err)
 {
-    *p = k->data;
-    if (k->data)
-        return ROCL_OK;
-    w->kept.len = 0;
-    if (!rocl_buf_reserve(&w->kept, k->size + SLACK))
-        return rocl_fail_memory(err);
-    *p = w->kept.data;
-    return rocl_space_read(w->in->trace->space, w->kept.data, k->size, k->offset, err);
+    static const uint8_t slack[SLACK];
+    rocl_buf_put(bytes, slack, sizeof slack);
+    const rocl_status st =
+        bytes->failed ? rocl_fail_memory(err)
+                      : rocl_space_store(in->trace->space, to, bytes->data, bytes->len, err);
+    if (st != ROCL_OK)
+        *to = (rocl_stored){0};
+    return st;
 }
 
-void rocl_kept_free(rocl_records_input *in, rocl_kept_piece *k)
+rocl_status rocl_kept_load(rocl_records *w, const rocl_stored *k, const uint8_t **p,
+                           const uint8_t **end, rocl_error *err)
 {
-    if (k->data)
-        rocl_space_unkeep(in->trace->space, k->size);
-    free(k->data);
-    *k = (rocl_kept_piece){0};
+    const rocl_status st = rocl_space_load(w->in->trace->space, k, &w->kept, p, err);
+    *end = *p + (k->size ? k->size - SLACK : 0);
+    return st;
 }

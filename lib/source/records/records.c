@@ -47,9 +47,16 @@ uint32_t rocl_records_text(rocl_records *to, rocl_view s)
     return s.n ? rtg_intern_name(to->names, s) : 0;
 }
 
-void **rocl_records_state(rocl_records *to)
+void *rocl_records_state(const rocl_records *to)
 {
-    return &to->state;
+    return to->state;
+}
+
+void *rocl_records_own(rocl_records *to, size_t size)
+{
+    if (!to->state)
+        to->state = calloc(1, size);
+    return to->state;
 }
 
 bool rocl_records_first_pass(const rocl_records *to)
@@ -96,18 +103,16 @@ void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, roc
 }
 
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
-                                 const char *why, rocl_error *err)
+                                 const char *why)
 {
-    (void)err;
     if (to->indexing)
         rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), line, where, fault, why);
     return ROCL_OK;
 }
 
-rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
-                              rocl_error *err)
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why)
 {
-    return rocl_record_fault_at(to, to->line, where, fault, why, err);
+    return rocl_record_fault_at(to, to->line, where, fault, why);
 }
 
 uint64_t rocl_records_line_number(const rocl_records *to)
@@ -419,15 +424,6 @@ static void make_event(const rocl_records *w, const rocl_plain_record *r,
     }
 }
 
-/* Dispatches repeated by several records, as in a table of counter values whose rows repeat the
- * dispatch. They are sorted by process, row and place; the first of each row is emitted. */
-static rocl_status add_repeated(rocl_records *w, const rocl_plain_record *r,
-                                const rocl_dispatch *event, rocl_error *err)
-{
-    const uint64_t key[3] = {event->e.process, r->row, rocl_place(w, r->where)};
-    return rocl_sorter_add(w->in->run->unique, w->number, key, event, sizeof *event, err);
-}
-
 rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err)
 {
     rocl_sorter *sorter = w->in->run->unique;
@@ -474,8 +470,14 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
         return st;
     if (is_half(r))
         return rocl_half_add(w, r, &event, err);
-    if (r->once && r->half == ROCL_WHOLE)
-        return add_repeated(w, r, &event.dispatch, err);
+    if (r->once && r->half == ROCL_WHOLE) {
+        /* Dispatches repeated by several records, as in a table of counter values whose rows repeat
+         * the dispatch. They are sorted by process, row and place; the first of each row is
+         * emitted. */
+        const uint64_t key[3] = {event.dispatch.e.process, r->row, rocl_place(w, r->where)};
+        return rocl_sorter_add(w->in->run->unique, w->number, key, &event.dispatch,
+                               sizeof event.dispatch, err);
+    }
     if (kind == ROCL_ALLOC || kind == ROCL_SCRATCH)
         return rocl_allocs_add(w->in->run->allocations, w->number, &event.alloc, err);
     if (rocl_kind_in(kind, ROCL_HOST_KINDS)) {
@@ -491,12 +493,6 @@ static rocl_status emit_record(rocl_records *w, rocl_recent *last, const rocl_pa
     /* Batches are never full between records: the arguments of the next one come before it. */
     return st != ROCL_OK || w->out.out[kind].count < w->out.max ? st
                                                                 : rocl_batcher_flush(&w->out, err);
-}
-
-/* Halves are joined, then left out. */
-static bool is_wanted(const rocl_records *w, const rocl_plain_record *r)
-{
-    return is_half(r) || rocl_records_want(w, (rocl_kind)r->kind);
 }
 
 static rocl_status put_plain(rocl_records *w, const rocl_plain_record *r,
@@ -531,21 +527,6 @@ static rocl_status put_open(rocl_records *w, rocl_scope *s, rocl_error *err)
     w->pending_args = pending;
     w->line = line;
     return st;
-}
-
-/* Puts a begin that waits for its end. */
-static rocl_status put_begin(rocl_records *w, rocl_scope *s, const rocl_source_record *r,
-                             rocl_error *err)
-{
-    rocl_open_half *h = rocl_scope_open(&w->scopes, s, r->id);
-    if (!h)
-        return rocl_fail_memory(err);
-    h->line = w->line;
-    h->arg_count = (uint32_t)w->pending_args;
-    make_plain(w, r, &h->r);
-    if (w->indexing && r->symbol)
-        note_keys(w, &h->r, UINT64_MAX, r->symbol);
-    return rocl_args_put_aside(w, &h->args) && !w->failed ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Do both halves have the same keys? */
@@ -619,8 +600,18 @@ static rocl_status put_half(rocl_records *w, const rocl_source_record *r, rocl_e
     }
     s->last_time = time;
     s->last_place = place;
-    if (!s->deferred && r->half == ROCL_BEGINS)
-        return put_begin(w, s, r, err);
+    if (!s->deferred && r->half == ROCL_BEGINS) {
+        /* Puts a begin that waits for its end. */
+        rocl_open_half *h = rocl_scope_open(&w->scopes, s, r->id);
+        if (!h)
+            return rocl_fail_memory(err);
+        h->line = w->line;
+        h->arg_count = (uint32_t)w->pending_args;
+        make_plain(w, r, &h->r);
+        if (w->indexing && r->symbol)
+            note_keys(w, &h->r, UINT64_MAX, r->symbol);
+        return rocl_args_put_aside(w, &h->args) && !w->failed ? ROCL_OK : rocl_fail_memory(err);
+    }
     if (!s->deferred && s->open.top) {
         rocl_open_half *h = rocl_scope_take(s, r->id);
         if (h) {
@@ -665,7 +656,7 @@ rocl_status rocl_record_put(rocl_records *to, const rocl_source_record *r, rocl_
     const char *why = check_times(r, &fault);
     to->latest = NULL;
     if (why) {
-        st = rocl_record_fault(to, r->where, fault, why, err);
+        rocl_record_fault(to, r->where, fault, why);
     } else if (r->half != ROCL_WHOLE) {
         st = put_half(to, r, err);
     } else if (rocl_records_want(to, r->kind)) {
@@ -706,13 +697,14 @@ rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, 
 }
 
 /* Emits the records of the current piece as the first pass kept them. */
-rocl_status rocl_kept_emit(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err)
+rocl_status rocl_kept_emit(rocl_records *w, const rocl_stored *kept, rocl_error *err)
 {
-    const uint8_t *p;
-    rocl_status st = rocl_kept_load(w, kept, &p, err);
-    for (const uint8_t *end = p + kept->size; st == ROCL_OK && p < end;) {
+    const uint8_t *p, *end;
+    rocl_status st = rocl_kept_load(w, kept, &p, &end, err);
+    while (st == ROCL_OK && p < end) {
         rocl_recent *last = rocl_kept_next(w, &p);
-        if (is_wanted(w, &last->r))
+        /* Halves are joined, then left out. */
+        if (is_half(&last->r) || rocl_records_want(w, (rocl_kind)last->r.kind))
             st = emit_record(w, last, NULL, err);
     }
     return st;

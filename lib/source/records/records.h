@@ -23,12 +23,12 @@
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.h      begins and ends that are records of their own, joined while they are parsed
- *     open.h        begins that wait for their ends, also found by an id
- *     halves.c      those that come in no order, or in several pieces, joined by an external sort
+ *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H
 
+#include "base/json_index.h"
 #include "base/view.h"
 #include "model/kinds.h"
 #include "source/db/rows.h"
@@ -106,8 +106,8 @@ typedef struct rocl_source_record {
     uint64_t pid;    /* of a process whose key is another number: its pid; 0 unknown */
     uint64_t link;   /* links a call and the GPU work that it launched; ROCL_NO_KEY */
     uint64_t parent; /* link of the call around it; ROCL_NO_KEY */
-    /* Of a call that copies, else 0: if only one copy has this link, and no size of its own, it
-     * gets that of its call, and the direction if ends_unknown (src, dst are guessed). */
+    /* Said by a call that copies, else 0: if only one copy has this link, and no size of its own,
+     * it gets that of its call, and the direction if ends_unknown (src, dst are guessed). */
     uint64_t bytes;
     rocl_copy_direction direction;
     bool ends_unknown;
@@ -183,12 +183,11 @@ typedef struct rocl_record_again {
 /* Puts it. *done false: the earlier record is no longer known, or the times are wrong; build it. */
 rocl_status rocl_record_put_again(rocl_records *to, const rocl_record_again *r, bool *done,
                                   rocl_error *err);
-/* Counts and leaves out an unusable record. `why` is a constant. */
-rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why,
-                              rocl_error *err);
-/* The same for a line that was read before, by its number within the piece. */
+/* Counts and leaves out an unusable record. `why` is a constant. Returns ROCL_OK. */
+rocl_status rocl_record_fault(rocl_records *to, uint64_t where, rocl_fault fault, const char *why);
+/* Does so for a line that was read before, by its number within the piece. */
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
-                                 const char *why, rocl_error *err);
+                                 const char *why);
 /* What is wrong with a time that is not a valid number of nanoseconds: its text, in units of
  * `ns`. */
 const char *rocl_time_fault(rocl_view text, double ns);
@@ -212,8 +211,10 @@ uint32_t rocl_records_text(rocl_records *to, rocl_view s);
 /* The input and the current piece. */
 rocl_records_input *rocl_records_input_of(const rocl_records *to);
 const rocl_piece *rocl_records_piece(const rocl_records *to);
-/* The parser's own state of this worker: NULL at first, freed by free_worker. */
-void **rocl_records_state(rocl_records *to);
+/* The parser's own state of this worker, freed by free_worker: NULL at first; memory of this size,
+ * made zeroed (NULL: memory is out). */
+void *rocl_records_state(const rocl_records *to);
+void *rocl_records_own(rocl_records *to, size_t size);
 /* For formats that join records themselves: is this the first pass, and which worker is this? */
 bool rocl_records_first_pass(const rocl_records *to);
 unsigned rocl_records_worker(const rocl_records *to);
@@ -285,6 +286,13 @@ struct rocl_records_input {
 rocl_status rocl_records_open(rocl_records_input **in, rocl_source *s, rocl_trace *t,
                               const rocl_record_format *format, rocl_error *err);
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
+/* The outline of a JSON file, the first of the input; strictly first: files of old writers have
+ * quotes in strings without a backslash, which how->flags then say. Free it in any case. */
+rocl_status rocl_records_outline(const rocl_records_input *in, rocl_json_index *x,
+                                 rocl_json_outline *how, rocl_error *err);
+/* Adds the blocks of an array in it as pieces. */
+bool rocl_records_add_blocks(rocl_records_input *in, const rocl_json_index *x,
+                             const rocl_json_node *array, uint32_t part);
 /* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
 bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */

@@ -2,21 +2,17 @@
 #include "source/records/registry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
-
-static bool is_same_key(const rocl_key *a, const rocl_key *b)
-{
-    return a->process == b->process && a->agent == b->agent && a->number == b->number;
-}
 
 /* The slot of a key, or the empty one where it belongs. */
 static uint32_t *find_slot(const rocl_registry *r, const rocl_key *k)
 {
     const size_t mask = r->slot_count - 1;
     size_t i = (size_t)rocl_mix64(k->process ^ rocl_mix64(k->agent ^ rocl_mix64(k->number))) & mask;
-    while (r->slots[i] && !is_same_key(&r->entries[r->slots[i] - 1].key, k))
+    while (r->slots[i] && memcmp(&r->entries[r->slots[i] - 1].key, k, sizeof *k) != 0)
         i = (i + 1) & mask;
     return &r->slots[i];
 }
@@ -45,14 +41,6 @@ static bool reserve_entry(rocl_registry *r)
     return r->slots != NULL;
 }
 
-/* A device that copies call CPU or GPU is a GPU if anything runs on it. */
-static rocl_agent_type surer_type(rocl_agent_type a, rocl_agent_type b)
-{
-    if (a == ROCL_AGENT_GPU || b == ROCL_AGENT_GPU)
-        return ROCL_AGENT_GPU;
-    return a == ROCL_AGENT_OTHER ? b : a;
-}
-
 bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
                         const rocl_key_facts *facts)
 {
@@ -68,7 +56,11 @@ bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
         return true;
     }
     if (facts) {
-        const rocl_agent_type type = surer_type(e->facts.type, facts->type);
+        /* A device that copies call CPU or GPU is a GPU if anything runs on it. */
+        const bool gpu = e->facts.type == ROCL_AGENT_GPU || facts->type == ROCL_AGENT_GPU;
+        const rocl_agent_type type = gpu                                 ? ROCL_AGENT_GPU
+                                     : e->facts.type == ROCL_AGENT_OTHER ? facts->type
+                                                                         : e->facts.type;
         const uint64_t pid =
             !e->facts.pid || (facts->pid && facts->pid < e->facts.pid) ? facts->pid : e->facts.pid;
         if (first < e->first)

@@ -89,27 +89,22 @@ struct rocl_records {
     rocl_lookup_pages size_pages;
 };
 
-/* Bytes of a piece: its records, encoded as kept.c says, or the log of its pairs. */
-typedef struct rocl_kept_piece {
-    uint8_t *data; /* malloced; NULL: they are in the temporary file of the sorters */
-    uint64_t offset;
-    size_t size; /* 0: they are not kept */
-} rocl_kept_piece;
-
 typedef struct rocl_records_run {
     rocl_registry keys[ROCL_KEYS];
     rocl_registry names_of[ROCL_KEYS]; /* of processes, threads, queues, streams */
     uint64_t defined;                  /* keys that the format defined */
     rocl_records *workers;             /* opt.jobs of them, during a pass */
-    rocl_kept_piece *kept;             /* by piece; NULL: nothing is kept */
-    atomic_bool full;                  /* no more memory to keep records */
+    /* The records of each piece, encoded as kept.c says; size 0: they are not kept, NULL: nothing
+     * is. */
+    rocl_stored *kept;
+    atomic_bool full;    /* no more memory to keep records */
     uint64_t *lines;     /* the number of the first line of each piece, from 1 in each file */
     int64_t first, last; /* times; first > last: none */
     uint64_t halves, allocs,
-        onces;             /* numbers of records that are halves, allocations, or emitted once */
-    rocl_sorter *joining;  /* halves, during a pass */
-    rocl_sorter *spans;    /* of scopes in each piece, during the first pass */
-    rocl_kept_piece *logs; /* of the pairs of each piece, during the first pass */
+        onces;            /* numbers of records that are halves, allocations, or emitted once */
+    rocl_sorter *joining; /* halves, during a pass */
+    rocl_sorter *spans;   /* of scopes in each piece, during the first pass */
+    rocl_stored *logs;    /* of the pairs of each piece, during the first pass */
     rocl_lookup_key *disordered; /* scopes, by process and number: their halves are sorted */
     size_t disordered_count, disordered_cap;
     bool all_disordered;
@@ -145,7 +140,7 @@ static inline uint64_t rocl_process_key(const rocl_records *w, const rocl_plain_
 rocl_status rocl_scopes_put_open(rocl_records *w, rocl_error *err);
 /* The second pass: emits the records of the current piece as the first pass kept them; after all
  * pieces, the dispatches that are emitted once. */
-rocl_status rocl_kept_emit(rocl_records *w, const rocl_kept_piece *kept, rocl_error *err);
+rocl_status rocl_kept_emit(rocl_records *w, const rocl_stored *kept, rocl_error *err);
 rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err);
 
 /* definitions.c: after the first pass. */
@@ -156,18 +151,17 @@ rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err);
 /* Replaces the last record of its likeness in the table, and returns that entry, whose `changed`
  * has the words that differed. In the first pass the record is also kept. */
 rocl_recent *rocl_recent_put(rocl_records *w, const rocl_plain_record *r);
-/* The same for a record that repeats another; NULL: that one is gone, or is after it. */
+/* Does so for a record that repeats another; NULL: that one is gone, or is after it. */
 rocl_recent *rocl_recent_again(rocl_records *w, const rocl_record_again *r);
 /* The first pass, for each piece: begins to keep records; stores them, if memory allows. */
 void rocl_kept_begin(rocl_records *w);
 void rocl_kept_end(rocl_records *w);
-/* Stores bytes in counted memory, else in the temporary file of the sorters; loads them, valid
- * until the next load of the worker; frees them. */
-rocl_status rocl_kept_store(rocl_records_input *in, const rocl_buf *bytes, rocl_kept_piece *to,
+/* Stores bytes as rocl_space_store() does, to which it adds some that may be read behind the end;
+ * loads them, valid until the next load of the worker. */
+rocl_status rocl_kept_store(rocl_records_input *in, rocl_buf *bytes, rocl_stored *to,
                             rocl_error *err);
-rocl_status rocl_kept_load(rocl_records *w, const rocl_kept_piece *k, const uint8_t **p,
-                           rocl_error *err);
-void rocl_kept_free(rocl_records_input *in, rocl_kept_piece *k);
+rocl_status rocl_kept_load(rocl_records *w, const rocl_stored *k, const uint8_t **p,
+                           const uint8_t **end, rocl_error *err);
 /* The second pass: the next record from *p on, as rocl_recent_put() returned it. */
 rocl_recent *rocl_kept_next(rocl_records *w, const uint8_t **p);
 

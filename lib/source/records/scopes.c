@@ -8,64 +8,36 @@
 #include "base/pool.h"
 #include "source/records/run.h"
 
-enum {
-    SLOTS_FIRST = 64,
-    DISORDERED_MAX = 1 << 16 /* that are remembered individually */
-};
+enum { DISORDERED_MAX = 1 << 16 }; /* that are remembered individually */
 
 /* ---- scopes of a piece ----------------------------------------------------------------------- */
 
-/* The slot of a scope, or the empty one where it belongs. Slots hold indexes, from 1. */
-static uint32_t *find_scope_slot(const rocl_scopes *s, uint64_t process, uint64_t number)
-{
-    const size_t mask = s->slot_count - 1;
-    size_t i = (size_t)rocl_mix64(process ^ rocl_mix64(number)) & mask;
-    for (; s->slots[i]; i = (i + 1) & mask) {
-        const rocl_scope *have = &s->all[s->slots[i] - 1];
-        if (have->process == process && have->number == number)
-            break;
-    }
-    return &s->slots[i];
-}
-
-static bool double_scope_slots(rocl_scopes *s)
-{
-    const size_t count = s->slot_count ? 2 * s->slot_count : SLOTS_FIRST;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        return false;
-    free(s->slots);
-    s->slots = slots;
-    s->slot_count = count;
-    for (size_t i = 0; i < s->count; i++)
-        *find_scope_slot(s, s->all[i].process, s->all[i].number) = (uint32_t)(i + 1);
-    return true;
-}
-
 rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, bool *fresh)
 {
-    if (s->latest < s->count && s->all[s->latest].process == process &&
-        s->all[s->latest].number == number) {
-        *fresh = false;
-        return &s->all[s->latest];
-    }
-    if (s->count >= s->slot_count / 2 && (s->count >= UINT32_MAX - 1 || !double_scope_slots(s)))
-        return NULL;
-    uint32_t *slot = find_scope_slot(s, process, number);
-    if ((*fresh = !*slot)) {
-        if (!ROCL_GROW(s->all, s->cap, s->count + 1))
+    const uint64_t hash = rocl_mix64(process ^ rocl_mix64(number));
+    size_t at = s->latest;
+    *fresh = false;
+    if (at < s->count && s->all[at].process == process && s->all[at].number == number)
+        return &s->all[at];
+    const uint32_t first = rocl_map_get(&s->index, hash, ROCL_NONE);
+    for (at = first; at != ROCL_NONE; at = s->all[at].next)
+        if (s->all[at].process == process && s->all[at].number == number)
+            break;
+    if (at == ROCL_NONE) {
+        if (s->count >= ROCL_NONE || !ROCL_GROW(s->all, s->cap, s->count + 1) ||
+            !rocl_map_put(&s->index, hash, (uint32_t)s->count))
             return NULL;
-        s->all[s->count] = (rocl_scope){.process = process, .number = number};
-        *slot = (uint32_t)++s->count;
+        *fresh = true;
+        at = s->count++;
+        s->all[at] = (rocl_scope){.process = process, .number = number, .next = first};
     }
-    s->latest = *slot - 1;
-    return &s->all[s->latest];
+    s->latest = at;
+    return &s->all[at];
 }
 
 void rocl_scopes_clear(rocl_scopes *s)
 {
-    if (s->count)
-        memset(s->slots, 0, s->slot_count * sizeof *s->slots);
+    rocl_map_free(&s->index);
     s->count = 0;
     s->log.len = 0;
     s->logged = (rocl_pair){0};
@@ -89,7 +61,7 @@ void rocl_scopes_free(rocl_scopes *s)
         free_half(h);
     }
     free(s->all);
-    free(s->slots);
+    rocl_map_free(&s->index);
     rocl_buf_free(&s->log);
     *s = (rocl_scopes){0};
 }
@@ -173,48 +145,42 @@ static uint64_t read_value(const uint8_t **p, const uint8_t *end)
     return rocl_varint_get(p, end, &v) ? v : 0;
 }
 
-/* The next pair of a log from *p on, which ends at `end`; `pair` is the one before. */
-static uint64_t read_pair(const uint8_t **p, const uint8_t *end, rocl_pair *pair)
-{
-    rocl_half_place *b = &pair->begin, *e = &pair->end;
-    const uint64_t scope = read_value(p, end);
-    b->time += (uint64_t)rocl_unzigzag(read_value(p, end));
-    b->where += (uint64_t)rocl_unzigzag(read_value(p, end));
-    b->line += (uint64_t)rocl_unzigzag(read_value(p, end));
-    e->time = b->time + read_value(p, end);
-    e->where = b->where + (uint64_t)rocl_unzigzag(read_value(p, end));
-    e->line = b->line + read_value(p, end);
-    b->id = read_value(p, end);
-    e->id = b->id ^ read_value(p, end);
-    return scope;
-}
-
 /* Puts the joined halves of a piece that belong to disordered scopes into the sorter. */
 static rocl_status sort_logged(void *ctx, unsigned number, size_t index, rocl_error *err)
 {
     rocl_records_input *in = ctx;
     rocl_records *w = &in->run->workers[number];
-    const rocl_kept_piece *log = &in->run->logs[index];
-    const uint8_t *p;
-    rocl_pair pair = {0};
+    const rocl_stored *log = &in->run->logs[index];
+    const uint8_t *p, *end;
+    rocl_pair pair = {0}; /* the one before, until it is read */
+    rocl_half_place *b = &pair.begin, *e = &pair.end;
     uint64_t count;
     if (!log->size)
         return ROCL_OK;
-    rocl_status st = rocl_kept_load(w, log, &p, err);
+    rocl_status st = rocl_kept_load(w, log, &p, &end, err);
     if (st != ROCL_OK)
         return st;
     w->piece = &in->pieces[index];
-    const uint8_t *end = p + log->size - sizeof count;
+    end -= sizeof count;
     memcpy(&count, end, sizeof count);
     const uint8_t *scopes = end - 16 * count;
     while (p < scopes && st == ROCL_OK) {
         uint64_t key[2];
-        memcpy(key, scopes + 16 * read_pair(&p, scopes, &pair), sizeof key);
+        const uint64_t scope = read_value(&p, scopes);
+        b->time += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        b->where += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        b->line += (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        e->time = b->time + read_value(&p, scopes);
+        e->where = b->where + (uint64_t)rocl_unzigzag(read_value(&p, scopes));
+        e->line = b->line + read_value(&p, scopes);
+        b->id = read_value(&p, scopes);
+        e->id = b->id ^ read_value(&p, scopes);
+        memcpy(key, scopes + 16 * scope, sizeof key);
         if (!rocl_scope_is_disordered(in->run, key[0], key[1]))
             continue;
-        st = rocl_half_note(w, key[0], key[1], true, &pair.begin, err);
+        st = rocl_half_note(w, key[0], key[1], true, b, err);
         if (st == ROCL_OK)
-            st = rocl_half_note(w, key[0], key[1], false, &pair.end, err);
+            st = rocl_half_note(w, key[0], key[1], false, e, err);
     }
     return st;
 }
@@ -239,19 +205,6 @@ rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err)
             sizeof end, err);
     }
     return st;
-}
-
-static rocl_status add_disordered(rocl_records_run *run, uint64_t process, uint64_t number,
-                                  rocl_error *err)
-{
-    if (run->disordered_count == DISORDERED_MAX)
-        run->all_disordered = true;
-    if (run->all_disordered)
-        return ROCL_OK;
-    if (!ROCL_GROW(run->disordered, run->disordered_cap, run->disordered_count + 1))
-        return rocl_fail_memory(err);
-    run->disordered[run->disordered_count++] = (rocl_lookup_key){process, number};
-    return ROCL_OK;
 }
 
 static int compare_scopes(const void *a, const void *b)
@@ -287,8 +240,14 @@ rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
                                        (rec.key[2] == last.time && rec.key[3] < last.place));
         counted = counted && same;
         if ((end.disordered || overlaps) && !counted) {
-            st = add_disordered(run, rec.key[0], rec.key[1], err);
             counted = true;
+            run->all_disordered |= run->disordered_count == DISORDERED_MAX;
+            if (!run->all_disordered) {
+                if (!ROCL_GROW(run->disordered, run->disordered_cap, run->disordered_count + 1))
+                    return rocl_fail_memory(err);
+                run->disordered[run->disordered_count++] =
+                    (rocl_lookup_key){rec.key[0], rec.key[1]};
+            }
         }
         any = true;
         process = rec.key[0];

@@ -18,7 +18,8 @@
 #define ROCL_SOURCE_RECORDS_SCOPES_H
 
 #include "base/buf.h"
-#include "source/records/open.h"
+#include "base/map.h"
+#include "source/ranges.h"
 #include "source/records/records.h"
 
 /* A begin that waits for its end. */
@@ -36,6 +37,7 @@ typedef struct rocl_scope {
     uint64_t first_time, first_place, last_time, last_place; /* of its halves */
     rocl_open_stack open;                                    /* each is a rocl_open_half */
     bool deferred; /* its halves are not in order: the sorter joins them */
+    uint32_t next; /* the scope with the same hash, or ROCL_NONE */
 } rocl_scope;
 
 /* The place of a half, as in the log. */
@@ -51,9 +53,8 @@ typedef struct rocl_pair {
 typedef struct rocl_scopes {
     rocl_scope *all;
     size_t count, cap;
-    uint32_t *slots; /* a hash table of their indexes */
-    size_t slot_count;
-    size_t latest; /* the scope found last */
+    rocl_map index; /* by hash: the first of those that have it */
+    size_t latest;  /* the scope found last */
     rocl_open *spare;
     rocl_buf log;
     rocl_pair logged; /* the last one */

@@ -17,40 +17,14 @@ static bool add_arg(void *ctx, rocl_view name, rocl_view value)
     return true;
 }
 
-/* A value that is a struct, as it was: {z=1, y=1, x=16}. */
-static void add_struct(rocl_records *to, rocl_view name, rocl_view value)
+void rocprof_args_put(rocl_records *to, rocl_view args)
 {
+    const char *p = args.p, *end = p + args.n;
     char text[STRUCT_MAX];
-    if (value.n > sizeof text) {
-        rocl_record_arg(to, name, value);
+    if (!args.n || *p != '(')
         return;
-    }
-    for (size_t i = 0; i < value.n; i++)
-        text[i] = value.p[i] == '(' ? '=' : value.p[i] == ')' ? ',' : value.p[i];
-    rocl_record_arg(to, name, (rocl_view){text, value.n});
-}
-
-/* The end of the value at p: the bracket that closes it. Brackets within a struct do not match. */
-static const char *find_value_end(const char *p, const char *end)
-{
-    size_t braces = 0, depth = 1;
-    for (; p < end; p++) {
-        braces += *p == '{';
-        braces -= *p == '}' && braces;
-        depth += *p == '(' && !braces;
-        if (*p == ')' && !braces && !--depth)
-            return p;
-    }
-    return end;
-}
-
-void rocprof_args_put(rocl_records *to, rocl_view text)
-{
-    const char *p = text.p, *end = p + text.n;
-    if (!text.n || *p != '(')
-        return;
-    if (text.n == 1 || p[1] != ' ') {
-        const char *returned = memrchr(p, ')', text.n);
+    if (args.n == 1 || p[1] != ' ') {
+        const char *returned = memrchr(p, ')', args.n);
         if (returned)
             rtg_args_split(rocl_view_between(p + 1, returned), add_arg, to);
         if (returned && end - returned > 4 && !memcmp(returned, ") = ", 4) &&
@@ -62,12 +36,22 @@ void rocprof_args_put(rocl_records *to, rocl_view text)
         const char *name = p + 1, *open = memchr(name, '(', (size_t)(end - name));
         if (!open)
             return;
-        const char *close = find_value_end(open + 1, end);
-        const rocl_view value = rocl_view_between(open + 1, close);
-        if (value.n && *value.p == '{')
-            add_struct(to, rocl_view_between(name, open), value);
-        else
-            rocl_record_arg(to, rocl_view_between(name, open), value);
+        /* The bracket that closes the value; those within a struct do not match. */
+        const char *close = open + 1;
+        for (size_t braces = 0, depth = 1; close < end; close++) {
+            braces += *close == '{';
+            braces -= *close == '}' && braces;
+            depth += *close == '(' && !braces;
+            if (*close == ')' && !braces && !--depth)
+                break;
+        }
+        rocl_view value = rocl_view_between(open + 1, close);
+        if (value.n && *value.p == '{' && value.n <= sizeof text) { /* as it was: {z=1, y=1} */
+            for (size_t i = 0; i < value.n; i++)
+                text[i] = value.p[i] == '(' ? '=' : value.p[i] == ')' ? ',' : value.p[i];
+            value.p = text;
+        }
+        rocl_record_arg(to, rocl_view_between(name, open), value);
         p = close < end ? close + 1 : end;
     }
 }

@@ -112,14 +112,14 @@ static rocl_status put_record(rocl_records *to, const csv_run *run, const csv_fi
     if (count == f->count)
         return put_row(to, run, f, w, w->record_where, err);
     return rocl_record_fault_at(to, w->record_line, w->record_where, ROCL_FAULT_BAD_LINE,
-                                wrong_count, err);
+                                wrong_count);
 }
 
 static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t where, rocl_error *err)
 {
     const csv_run *run = rocl_records_input_of(to)->state;
     const csv_file *f = &run->files[rocl_records_piece(to)->file];
-    csv_worker *w = *rocl_records_state(to);
+    csv_worker *w = rocl_records_state(to);
     rocl_status st = ROCL_OK;
     if (where < f->first_row)
         return ROCL_OK;
@@ -137,7 +137,7 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
     if (count == f->count)
         return put_row(to, run, f, w, where, err);
     if (count < ROCPROF_CSV_OPEN)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, wrong_count, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, wrong_count);
     keep_line(to, w, p, n);
     w->record_where = where;
     w->record_line = rocl_records_line_number(to);
@@ -147,11 +147,10 @@ static rocl_status parse_line(rocl_records *to, char *p, size_t n, uint64_t wher
 static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                                rocl_error *err)
 {
-    void **state = rocl_records_state(to);
     const csv_run *run = in->state;
-    if (!*state && !(*state = calloc(1, sizeof(csv_worker))))
+    csv_worker *w = rocl_records_own(to, sizeof *w);
+    if (!w)
         return rocl_fail_memory(err);
-    csv_worker *w = *state;
     w->dispatch_size = 0;
     w->record.len = 0;
     rocl_status st = rocl_records_lines(to, parse_line, rocprof_csv_continues, err);
@@ -181,30 +180,19 @@ static bool is_same_run(const char *a, const char *b)
            is_same_view(x.folder, y.folder) && is_same_view(x.run, y.run);
 }
 
-/* "4242_kernel_trace.csv", "results_4242.csv": many runs are named by the pid. */
-static uint64_t read_pid(const char *path)
-{
-    csv_run_name r;
-    uint64_t pid;
-    if (!csv_parse_run_name(path, &r) || !r.run.n)
-        return 0;
-    r.run.n -= r.run.p[r.run.n - 1] == '_';
-    return rocprof_decimal(r.run, &pid) && pid <= INT32_MAX ? pid : 0;
-}
-
 static void close_run(rocl_records_input *in)
 {
     csv_run *run = in->state;
-    for (size_t i = 0; run && i < run->count; i++)
+    if (!run)
+        return;
+    for (size_t i = 0; i < run->count; i++)
         csv_free_file(&run->files[i]);
-    if (run) {
-        for (size_t i = 0; i < run->agent_count; i++)
-            free(run->agents[i].properties);
-        rocl_map_free(&run->dispatches);
-        rocprof_who_free(&run->who);
-        free(run->files);
-        free(run->agents);
-    }
+    for (size_t i = 0; i < run->agent_count; i++)
+        free(run->agents[i].properties);
+    rocl_map_free(&run->dispatches);
+    rocprof_who_free(&run->who);
+    free(run->files);
+    free(run->agents);
     free(run);
 }
 
@@ -219,49 +207,40 @@ static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
  */
 
 /* Notes the correlation ids of a file: those of counter values with their dispatches; for a trace
- * of kernels (`seen`), which ids repeat. False: memory is out, or there are too many. */
-static bool note_links(csv_run *run, const csv_file *f, char *text, size_t n, rocl_map *seen)
+ * of kernels (`seen`), which ids repeat. *ok false: memory is out, or there are too many. */
+static rocl_status note_links(csv_run *run, const csv_file *f, const rocl_spool *spool, char *text,
+                              rocl_map *seen, bool *ok, rocl_error *err)
 {
     rocl_view fields[CSV_SHORT_MAX];
-    char *at = text, *p;
-    size_t length;
-    bool ok = true;
-    while (ok && (p = csv_next_row(&at, text + n, &length))) {
-        uint64_t link, number = 0;
-        if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX, false) !=
-            f->count)
-            continue;
-        const rocl_view *v = csv_find_field(f, fields, ROCPROF_LINK),
-                        *dispatch = csv_find_field(f, fields, ROCPROF_DISPATCH);
-        if (!rocprof_decimal(*v, &link) || (dispatch && !rocprof_decimal(*dispatch, &number)) ||
-            !link || number >= UINT32_MAX - 1)
-            continue;
-        const uint32_t known = rocl_map_get(&run->dispatches, link, ROCL_NONE);
-        if (!seen && (known == ROCL_NONE || (known && known != number + 1)))
-            ok =
-                rocl_map_put(&run->dispatches, link, known == ROCL_NONE ? (uint32_t)number + 1 : 0);
-        else if (seen && known && known != ROCL_NONE && rocl_map_get(seen, link, 0))
-            ok = rocl_map_put(&run->dispatches, link, 0);
-        else if (seen && known && known != ROCL_NONE)
-            ok = rocl_map_put(seen, link, 1);
-        ok = ok && run->dispatches.count <= JOINED_MAX;
-    }
-    return ok;
-}
-
-static rocl_status note_links_of(csv_run *run, const csv_file *f, const rocl_spool *spool,
-                                 char *text, rocl_map *seen, bool *ok, rocl_error *err)
-{
     rocl_status st = ROCL_OK;
-    size_t got;
+    size_t got, length;
     for (uint64_t at = f->first_row; *ok && at < rocl_spool_size(spool) && st == ROCL_OK;) {
         st = rocl_spool_read(spool, text, CSV_HEADER_MAX, at, &got, err);
         const char *end = st == ROCL_OK ? memrchr(text, '\n', got) : NULL;
         if (st == ROCL_OK && !end)
             end = memrchr(text, '\r', got);
         const size_t whole = end ? (size_t)(end + 1 - text) : got;
-        if (st == ROCL_OK)
-            *ok = note_links(run, f, text, whole, seen);
+        char *next = text, *p;
+        while (st == ROCL_OK && *ok && (p = csv_next_row(&next, text + whole, &length))) {
+            uint64_t link, number = 0;
+            if (rocprof_csv_fields(p, length, f->count, f->text_column, fields, CSV_SHORT_MAX,
+                                   false) != f->count)
+                continue;
+            const rocl_view *v = csv_find_field(f, fields, ROCPROF_LINK),
+                            *dispatch = csv_find_field(f, fields, ROCPROF_DISPATCH);
+            if (!rocprof_decimal(*v, &link) || (dispatch && !rocprof_decimal(*dispatch, &number)) ||
+                !link || number >= UINT32_MAX - 1)
+                continue;
+            const uint32_t known = rocl_map_get(&run->dispatches, link, ROCL_NONE);
+            if (!seen && (known == ROCL_NONE || (known && known != number + 1)))
+                *ok = rocl_map_put(&run->dispatches, link,
+                                   known == ROCL_NONE ? (uint32_t)number + 1 : 0);
+            else if (seen && known && known != ROCL_NONE && rocl_map_get(seen, link, 0))
+                *ok = rocl_map_put(&run->dispatches, link, 0);
+            else if (seen && known && known != ROCL_NONE)
+                *ok = rocl_map_put(seen, link, 1);
+            *ok = *ok && run->dispatches.count <= JOINED_MAX;
+        }
         at += whole;
     }
     return st;
@@ -287,8 +266,7 @@ static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, c
             if (f->has & ROCPROF_BIT(LINK) && f->count <= CSV_SHORT_MAX &&
                 (trace ? f->table == ROCPROF_DISPATCHES && !numbered
                        : f->table == ROCPROF_COUNTERS && numbered))
-                st =
-                    note_links_of(run, f, in->files[i].spool, text, trace ? &seen : NULL, &ok, err);
+                st = note_links(run, f, in->files[i].spool, text, trace ? &seen : NULL, &ok, err);
         }
     if (!ok) { /* they stay as they are */
         rocl_map_free(&run->dispatches);
@@ -298,21 +276,11 @@ static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, c
     return st;
 }
 
-/* A file that ends within its header has no rows any more. */
-static rocl_status note_cut(rocl_source *s, const rocl_trace *t, const char *path, rocl_error *err)
-{
-    static const char why[] = "the file is truncated: its first line has no end";
-    if (t->opt.strict)
-        return rocl_fail(err, ROCL_INPUT, "%s: %s", path, why);
-    rocl_notice(t, "%s: %s", path, why);
-    s->truncated = true;
-    return ROCL_OK;
-}
-
 /* Reads headers and agents, and reports files whose dispatches have no times. */
 static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source *s, rocl_trace *t,
                               rocl_error *err)
 {
+    static const char cut[] = "the file is truncated: its first line has no end";
     char *text = malloc(AGENTS_MAX + 1);
     bool has_agents = false, has_process = false;
     size_t got, seen = SIZE_MAX; /* the file with the names of agents */
@@ -322,10 +290,14 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
         st = rocl_spool_read(in->files[i].spool, text, CSV_HEADER_MAX, 0, &got, err);
         if (st == ROCL_OK)
             st = csv_read_header(f, in->files[i].path, text, got, err);
-        if (st == ROCL_OK && f->is_cut)
-            st = note_cut(s, t, in->files[i].path, err);
+        if (st == ROCL_OK && f->is_cut && t->opt.strict)
+            st = rocl_fail(err, ROCL_INPUT, "%s: %s", in->files[i].path, cut);
         if (st != ROCL_OK)
             break;
+        if (f->is_cut) { /* it has no rows any more */
+            rocl_notice(t, "%s: %s", in->files[i].path, cut);
+            s->truncated = true;
+        }
         run->has_dispatches |= f->table == ROCPROF_DISPATCHES;
         run->names_agents |= f->names_agents || f->table == ROCPROF_AGENTS;
         const bool on_gpu = f->table == ROCPROF_DISPATCHES || f->table == ROCPROF_COUNTERS;
@@ -380,7 +352,14 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
         !rocprof_intern_words(&run->words, t))
         return rocl_fail_memory(err);
     run->count = in->file_count;
-    in->likely_process = read_pid(s->path);
+    /* "4242_kernel_trace.csv", "results_4242.csv": many runs are named by the pid. */
+    csv_run_name name;
+    uint64_t pid;
+    if (csv_parse_run_name(s->path, &name) && name.run.n) {
+        name.run.n -= name.run.p[name.run.n - 1] == '_';
+        if (rocprof_decimal(name.run, &pid) && pid <= INT32_MAX)
+            in->likely_process = pid;
+    }
     st = read_heads(run, in, s, t, err);
     return st ? st : rocl_records_index(in, err);
 }

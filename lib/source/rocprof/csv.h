@@ -16,7 +16,7 @@
 #define ROCPROF_CSV_OPEN (SIZE_MAX - 1)
 size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, rocl_view *fields,
                           size_t fields_max, bool more);
-/* The same for text that stays as it is: quotes that are doubled, which *has_doubled says, stay so.
+/* Splits text that stays as it is: quotes that are doubled, which *has_doubled says, stay so.
  * doubled false: quotes stand for themselves. */
 size_t rocprof_csv_split(const char *p, const char *end, bool doubled, rocl_view *fields,
                          size_t fields_max, bool *has_doubled);

@@ -161,15 +161,6 @@ rocl_status csv_look_beside(csv_run *run, rocl_trace *t, const char *path, const
     return st;
 }
 
-/* Is there a GPU with this logical number? */
-static bool is_logical_gpu(const csv_run *run, uint64_t number)
-{
-    for (size_t i = 0; i < run->agent_count; i++)
-        if (run->agents[i].logical == number && run->agents[i].type == ROCL_AGENT_GPU)
-            return true;
-    return false;
-}
-
 csv_agent_form csv_find_agent_form(const csv_run *run, const csv_file *f, char *text, size_t n)
 {
     rocl_view fields[CSV_SHORT_MAX];
@@ -190,11 +181,14 @@ csv_agent_form csv_find_agent_form(const csv_run *run, const csv_file *f, char *
             return BY_NODE;
         if (v->p[0] == 'G' || v->p[0] == 'C')
             return BY_TYPE;
-        const bool on_gpu = f->table == ROCPROF_DISPATCHES || f->table == ROCPROF_COUNTERS;
-        if (!on_gpu)
+        if (f->table != ROCPROF_DISPATCHES && f->table != ROCPROF_COUNTERS)
             break;
-        if (rocprof_decimal(rocl_view_between(blank + 1, v->p + v->n), &number) &&
-            !is_logical_gpu(run, number))
+        if (!rocprof_decimal(rocl_view_between(blank + 1, v->p + v->n), &number))
+            continue;
+        bool logical = false;
+        for (size_t i = 0; i < run->agent_count; i++)
+            logical |= run->agents[i].logical == number && run->agents[i].type == ROCL_AGENT_GPU;
+        if (!logical)
             return BY_NODE;
     }
     return form;
@@ -242,23 +236,6 @@ rocl_status csv_put_properties(rocl_trace *t, rocl_model_capture *c, rocl_proper
     return ROCL_OK;
 }
 
-/* A file of rows by guid may be of a job on several hosts, and names none: each process has a node of
- * its own. */
-static bool part_processes(rocl_records_input *in)
-{
-    const csv_run *run = in->state;
-    rocl_capture *c = &in->capture->pub;
-    bool by_guid = false;
-    for (size_t i = 0; i < in->file_count; i++)
-        by_guid |= (run->files[i].has & ROCPROF_BIT(GUID)) != 0;
-    for (uint32_t i = 0; i < c->process_count && by_guid && c->process_count > 1; i++) {
-        if (!rocl_define(c, ROCL_DEFINE_NODE))
-            return false;
-        ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->node = i;
-    }
-    return true;
-}
-
 rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
 {
     const csv_run *run = in->state;
@@ -284,7 +261,16 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err)
         if (known || a->type_index < 0)
             rocl_label_agent(in->trace, a);
     }
-    if (!run->who.process_count && !part_processes(in))
-        return rocl_fail_memory(err);
+    /* A file of rows by guid may be of a job on several hosts, and names none: each process has a
+     * node of its own. */
+    bool by_guid = false;
+    for (size_t i = 0; i < in->file_count; i++)
+        by_guid |= (run->files[i].has & ROCPROF_BIT(GUID)) != 0;
+    by_guid = by_guid && !run->who.process_count && c->process_count > 1;
+    for (uint32_t i = 0; i < c->process_count && by_guid; i++) {
+        if (!rocl_define(c, ROCL_DEFINE_NODE))
+            return rocl_fail_memory(err);
+        ((rocl_process *)rocl_definition_at(c, ROCL_DEFINE_PROCESS, i))->node = i;
+    }
     return rocprof_who_apply(&run->who, in, err);
 }

@@ -9,17 +9,6 @@
 
 enum { STRIDE = 64 };
 
-/* Two quotes become one, in place. */
-static rocl_view undouble_quotes(char *p, size_t n)
-{
-    char *to = p;
-    for (size_t i = 0; i < n; i++) {
-        *to++ = p[i];
-        i += p[i] == '"' && i + 1 < n && p[i + 1] == '"';
-    }
-    return rocl_view_between(p, to);
-}
-
 /* Which of 64 bytes are c. */
 static inline uint64_t find_bytes(const char *p, char c)
 {
@@ -142,8 +131,14 @@ size_t rocprof_csv_fields(char *p, size_t n, size_t want, size_t text_column, ro
             return want;
         return count >= ROCPROF_CSV_OPEN || (want && count != want) ? rfc : count;
     }
-    for (size_t i = 0; has_doubled && i < count; i++)
-        fields[i] = undouble_quotes((char *)(uintptr_t)fields[i].p, fields[i].n);
+    for (size_t i = 0; has_doubled && i < count; i++) { /* two quotes become one, in place */
+        char *from = (char *)(uintptr_t)fields[i].p, *to = from;
+        for (size_t k = 0; k < fields[i].n; k++) {
+            *to++ = from[k];
+            k += from[k] == '"' && k + 1 < fields[i].n && from[k + 1] == '"';
+        }
+        fields[i] = rocl_view_between(from, to);
+    }
     return count;
 }
 

@@ -6,12 +6,6 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first)
 {
     static const char *const kinds[] = {"kernel_trace",
@@ -67,7 +61,8 @@ bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first)
 
 bool csv_parse_run_name(const char *path, csv_run_name *r)
 {
-    const char *name = name_of(path), *end = strstr(name, ".csv");
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *end = strstr(name, ".csv");
     const size_t n = end ? (size_t)(end - name) : strlen(name);
     *r = (csv_run_name){.folder = rocl_view_between(path, name), .rest = name + n};
     return rocprof_csv_run((rocl_view){name, n}, &r->run, &r->kind_first);

@@ -49,7 +49,7 @@ typedef struct csv_run {
     csv_file *files;
     size_t count;
     bool has_dispatches; /* a file has them: counter values need not stand in */
-    /* Of a trace of kernels without Dispatch_Id: correlation id -> that number + 1, which the
+    /* For a trace of kernels without Dispatch_Id: correlation id -> that number + 1, which the
      * counter values say; 0 where it is not the only one. */
     rocl_map dispatches;
     bool names_agents; /* as v3 does */

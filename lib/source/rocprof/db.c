@@ -131,62 +131,12 @@ static rocl_status open_groups(db_worker *w, const db_table *table, size_t count
     return st;
 }
 
-/* Makes sure that each cursor has rows; batches may differ in size. *n: how many all have; 0 at the
- * end. */
-static rocl_status fill_groups(db_worker *w, unsigned *n, rocl_error *err)
-{
-    *n = UINT_MAX;
-    for (size_t g = 0; g < w->group_count; g++) {
-        if (w->groups[g].at == w->groups[g].count) {
-            rocl_status st =
-                rocl_rows_next(w->groups[g].rows, ROCL_ROWS_BATCH, &w->groups[g].count, err);
-            if (st != ROCL_OK)
-                return st;
-            w->groups[g].at = 0;
-        }
-        const unsigned left = w->groups[g].count - w->groups[g].at;
-        *n = left < *n ? left : *n;
-    }
-    return ROCL_OK;
-}
-
 static void set_column(rocprof_row *row, rocprof_column to, rocprof_column from)
 {
     if (!(row->has >> from & 1))
         return;
     row->value[to] = row->value[from];
     row->has |= (uint64_t)1 << to;
-}
-
-/* "...,Size=4096,...", where rocprof was told to note it */
-static void read_noted_size(rocprof_row *row, rocl_view data)
-{
-    static const char key[] = "Size=";
-    const char *p = rocl_view_find(data, key);
-    if (!p)
-        return;
-    p += sizeof key - 1;
-    const size_t left = (size_t)(data.p + data.n - p);
-    const char *comma = memchr(p, ',', left);
-    row->value[ROCPROF_SIZE] = (rocprof_value){.text = {p, comma ? (size_t)(comma - p) : left}};
-    row->has |= ROCPROF_BIT(SIZE);
-}
-
-/* Interprets columns whose meaning depends on version and table. */
-static void interpret_row(const db_table *t, rocprof_row *row)
-{
-    if (t->kind == ROCPROF_DISPATCHES)
-        return;
-    if (!t->has_section) {
-        row->has &= ~ROCPROF_BIT(PROCESS);
-        if (t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT)) {
-            set_column(row, ROCPROF_STREAM, ROCPROF_THREAD);
-            row->has &= ~ROCPROF_BIT(THREAD);
-        }
-    }
-    if (t->links &&
-        !(row->has & ROCPROF_BIT(NAME) && rocl_view_is(row->value[ROCPROF_NAME].text, LAUNCH)))
-        set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
 }
 
 /* A cell that is not a plain number. *unlaned: it is the lane, and there is none. */
@@ -219,8 +169,13 @@ static void set_odd_cell(db_worker *w, const rocl_rows *rows, unsigned column, u
             value.text = (rocl_view){(const char *)w->args.data, w->args.len};
     }
     if (to == COLUMN_DATA) {
-        if (value.text.n)
-            read_noted_size(row, value.text);
+        /* "...,Size=4096,...", where rocprof was told to note it */
+        const char *size = value.text.n ? rocl_view_find(value.text, "Size=") : NULL;
+        if (size) {
+            const rocl_view rest = rocl_view_between(size + 5, value.text.p + value.text.n);
+            row->value[ROCPROF_SIZE] = (rocprof_value){.text = rocl_view_until(rest, ',')};
+            row->has |= ROCPROF_BIT(SIZE);
+        }
     } else if (to == COLUMN_LANE) {
         *unlaned = !value.text.p && !value.number;
     } else if (to != ROCPROF_OTHER) {
@@ -302,20 +257,6 @@ static bool read_repeated(db_worker *w, repeated_row *r)
     return true;
 }
 
-/* Puts the record of a row from the remembered one; *done false: there is none. */
-static rocl_status put_repeated(rocl_records *to, const db_table *t, repeated_row *r,
-                                uint64_t where, bool *done, rocl_error *err)
-{
-    const known_row *k = r->known;
-    *done = false;
-    if (k->length != r->name.n || memcmp(k->name, r->name.p, r->name.n) != 0 ||
-        memcmp(k->numbers, r->numbers, (1 + t->repeated.count) * sizeof *k->numbers) != 0)
-        return ROCL_OK;
-    r->record.like = k->record;
-    r->record.where = where;
-    return rocl_record_put_again(to, &r->record, done, err);
-}
-
 /* Remembers the record that was put of the row. */
 static bool remember_row(rocl_records *to, const repeated_row *r, uint64_t where)
 {
@@ -340,11 +281,16 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
         (uint64_t)(t - f->tables) << TABLE_SHIFT |
         ((uint64_t)w->groups[0].rows->id[w->groups[0].at] & (((uint64_t)1 << TABLE_SHIFT) - 1));
     const bool repeats = t->repeats && !rocl_records_want_args(to) && read_repeated(w, &again);
-    if (repeats) {
-        bool done;
-        rocl_status st = put_repeated(to, t, &again, row->where, &done, err);
-        if (done || st != ROCL_OK)
-            return st;
+    const known_row *known = repeats ? again.known : NULL;
+    if (known && known->length == again.name.n &&
+        !memcmp(known->name, again.name.p, again.name.n) &&
+        !memcmp(known->numbers, again.numbers, (1 + t->repeated.count) * sizeof *known->numbers)) {
+        bool done = false;
+        again.record.like = known->record;
+        again.record.where = row->where;
+        const rocl_status put = rocl_record_put_again(to, &again.record, &done, err);
+        if (done || put != ROCL_OK)
+            return put;
     }
     row->has = row->has_packet = 0;
     row->of_v1 = true;
@@ -364,7 +310,19 @@ static rocl_status put_row(rocl_records *to, const db_file *f, db_worker *w, roc
             }
         }
     }
-    interpret_row(t, row);
+    /* Interprets columns whose meaning depends on version and table. */
+    if (t->kind != ROCPROF_DISPATCHES) {
+        if (!t->has_section) {
+            row->has &= ~ROCPROF_BIT(PROCESS);
+            if (t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT)) {
+                set_column(row, ROCPROF_STREAM, ROCPROF_THREAD);
+                row->has &= ~ROCPROF_BIT(THREAD);
+            }
+        }
+        if (t->links &&
+            !(row->has & ROCPROF_BIT(NAME) && rocl_view_is(row->value[ROCPROF_NAME].text, LAUNCH)))
+            set_column(row, ROCPROF_LINK, ROCPROF_INDEX);
+    }
     /* Before there were lanes it was on thread 0. */
     const rocprof_value *thread = &row->value[ROCPROF_THREAD];
     if (t->kind == ROCPROF_RANGES && !t->has_section && row->has & ROCPROF_BIT(THREAD) &&
@@ -387,11 +345,9 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 {
     const db_file *f = in->state;
     const db_table *table = &f->tables[piece->part];
-    void **state = rocl_records_state(to);
-    db_worker *w = *state ? *state : calloc(1, sizeof *w);
+    db_worker *w = rocl_records_own(to, sizeof *w);
     rocl_status st = ROCL_OK;
     unsigned n = 1;
-    *state = w;
     if (!w)
         return rocl_fail_memory(err);
     if (!w->db)
@@ -405,12 +361,22 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         st = rocl_rows_seek(w->groups[g].rows, (int64_t)piece->first, (int64_t)piece->last, err);
         w->groups[g].at = w->groups[g].count = 0;
     }
-    while (st == ROCL_OK && n && (st = fill_groups(w, &n, err)) == ROCL_OK)
+    while (st == ROCL_OK && n) {
+        n = UINT_MAX; /* rows that all cursors have; batches may differ in size */
+        for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++) {
+            if (w->groups[g].at == w->groups[g].count) {
+                st = rocl_rows_next(w->groups[g].rows, ROCL_ROWS_BATCH, &w->groups[g].count, err);
+                w->groups[g].at = 0;
+            }
+            const unsigned left = w->groups[g].count - w->groups[g].at;
+            n = left < n ? left : n;
+        }
         for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
             st = put_row(to, f, w, err);
             for (size_t g = 0; g < w->group_count; g++)
                 w->groups[g].at++;
         }
+    }
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
@@ -584,22 +550,6 @@ static void choose_links(db_file *f)
     }
 }
 
-/* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
-static int32_t find_rocm_end(const db_file *f)
-{
-    int32_t end = 0;
-    for (size_t i = 0; i < f->count; i++) {
-        const db_table *t = &f->tables[i];
-        const bool ops = t->kind == ROCPROF_OPS && t->has & ROCPROF_BIT(AGENT);
-        if (t->kind == ROCPROF_DISPATCHES)
-            continue;
-        if (!t->has_section)
-            return 43;
-        end = ops && !t->has_range ? 52 : end;
-    }
-    return end;
-}
-
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
     rocl_records_input *in;
@@ -616,7 +566,17 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     st = open_tables(in, s->db, err);
     choose_links(f);
-    in->capture->pub.rocm_end = find_rocm_end(f);
+    /* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
+    int32_t end = 0;
+    for (size_t i = 0; i < f->count && end != 43; i++) {
+        const db_table *table = &f->tables[i];
+        const bool ops = table->kind == ROCPROF_OPS && table->has & ROCPROF_BIT(AGENT);
+        if (table->kind != ROCPROF_DISPATCHES && !table->has_section)
+            end = 43;
+        else if (ops && !table->has_range)
+            end = 52;
+    }
+    in->capture->pub.rocm_end = end;
     return st ? st : rocl_records_index(in, err);
 }
 

@@ -9,7 +9,7 @@
 
 enum { CACHED_NAMES = 256, CACHED_LENGTH = 40 };
 
-/* Of a dispatch of results.txt, whose counters are in lines of their own. */
+/* The state of a dispatch of results.txt, whose counters are in lines of their own. */
 typedef enum dispatch_state {
     NO_DISPATCH,
     BAD_DISPATCH, /* its counters are ignored */
@@ -34,17 +34,16 @@ struct rocprof_fields {
     size_t text_cap;
 };
 
-rocprof_fields *rocprof_fields_new(void)
+rocprof_fields *rocprof_fields_of(rocl_records *to)
 {
-    return calloc(1, sizeof(rocprof_fields));
+    return rocl_records_own(to, sizeof(rocprof_fields));
 }
 
-void rocprof_fields_free(rocprof_fields *f)
+void rocprof_fields_free(void *fields)
 {
-    if (f) {
-        free(f->counters);
-        free(f->text);
-    }
+    rocprof_fields *f = fields;
+    free(f->counters);
+    free(f->text);
     free(f);
 }
 
@@ -83,21 +82,6 @@ bool rocprof_is_counter_line(const char *p, size_t n)
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
-
-static rocprof_column find_column(rocprof_fields *f, rocl_view name)
-{
-    uint64_t h = 0;
-    if (name.n >= CACHED_LENGTH)
-        return rocprof_column_of(name);
-    memcpy(&h, name.p + (name.n < 8 ? 0 : name.n - 8), name.n < 8 ? name.n : 8);
-    const size_t at = (size_t)rocl_mix64(h ^ name.n << 56) % CACHED_NAMES;
-    if (f->cache[at].length != name.n || memcmp(f->cache[at].name, name.p, name.n) != 0) {
-        memcpy(f->cache[at].name, name.p, name.n);
-        f->cache[at].length = (uint8_t)name.n;
-        f->cache[at].column = (uint8_t)rocprof_column_of(name);
-    }
-    return f->cache[at].column;
-}
 
 /* Does a field end with the parenthesis at p? */
 static bool is_field_end(const char *p, const char *end)
@@ -218,7 +202,20 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
     while (p < end) {
         if (!(p = read_field(p, end, &name, &value)))
             return false;
-        const rocprof_column c = find_column(f, name);
+        rocprof_column c;
+        if (name.n < CACHED_LENGTH) {
+            uint64_t h = 0;
+            memcpy(&h, name.p + (name.n < 8 ? 0 : name.n - 8), name.n < 8 ? name.n : 8);
+            const size_t at = (size_t)rocl_mix64(h ^ name.n << 56) % CACHED_NAMES;
+            if (f->cache[at].length != name.n || memcmp(f->cache[at].name, name.p, name.n) != 0) {
+                memcpy(f->cache[at].name, name.p, name.n);
+                f->cache[at].length = (uint8_t)name.n;
+                f->cache[at].column = (uint8_t)rocprof_column_of(name);
+            }
+            c = f->cache[at].column;
+        } else {
+            c = rocprof_column_of(name);
+        }
         if (c != ROCPROF_OTHER)
             set_column(row, c, value);
         else if (rocl_view_is(name, "time")) {
@@ -232,13 +229,12 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, rocl_error *err)
+void rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f)
 {
-    const bool nothing = f->dispatch == UNTIMED_DISPATCH;
+    if (f->dispatch == UNTIMED_DISPATCH)
+        rocl_record_fault_at(to, f->line, f->row.where, ROCL_FAULT_BAD_TIME,
+                             "a dispatch without times");
     f->dispatch = NO_DISPATCH;
-    return nothing ? rocl_record_fault_at(to, f->line, f->row.where, ROCL_FAULT_BAD_TIME,
-                                          "a dispatch without times", err)
-                   : ROCL_OK;
 }
 
 static rocl_status put_bad_line(rocl_records *to, rocprof_fields *f, uint64_t where,
@@ -247,8 +243,7 @@ static rocl_status put_bad_line(rocl_records *to, rocprof_fields *f, uint64_t wh
     if (f->failed)
         return rocl_fail_memory(err);
     f->dispatch = BAD_DISPATCH;
-    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
-                             err);
+    return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged");
 }
 
 rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
@@ -290,7 +285,7 @@ rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, r
         return ROCL_OK; /* a line of the program */
     if (f->dispatch == BAD_DISPATCH)
         return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                 "a counter whose dispatch cannot be read", err);
+                                 "a counter whose dispatch cannot be read");
     f->dispatch = f->dispatch == UNTIMED_DISPATCH ? COUNTED_DISPATCH : f->dispatch;
     f->row.counter_count = 0;
     if (!add_counter(f, (rocprof_counter){rocl_view_between(name, open - 1),

@@ -15,8 +15,8 @@ bool rocprof_is_counter_line(const char *p, size_t n);
 /* What a worker keeps from line to line. */
 typedef struct rocprof_fields rocprof_fields;
 
-rocprof_fields *rocprof_fields_new(void); /* NULL: memory is out */
-void rocprof_fields_free(rocprof_fields *f);
+rocprof_fields *rocprof_fields_of(rocl_records *to); /* made when needed; NULL: memory is out */
+void rocprof_fields_free(void *fields);
 
 /* Puts the record or records of a line for which rocprof_has_fields(). */
 rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
@@ -25,6 +25,6 @@ rocl_status rocprof_fields_put(rocl_records *to, const rocprof_words *w, rocprof
 rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, rocprof_fields *f,
                                      const char *p, size_t n, uint64_t where, rocl_error *err);
 /* A line that is no counter, or the end of the piece: a dispatch is complete. */
-rocl_status rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f, rocl_error *err);
+void rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f);
 
 #endif

@@ -65,33 +65,6 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Arrows leave in the middle of their call: finds the enclosing call whose middle is nearest. */
-static const open_call *find_call(const open_call *open, size_t count, uint64_t time)
-{
-    const open_call *best = NULL;
-    uint64_t least = 0;
-    for (size_t i = count; i-- > 0;) {
-        const uint64_t left = time - open[i].begin, right = open[i].end - time;
-        const uint64_t off = left > right ? left - right : right - left;
-        if (open[i].end >= time && (!best || off < least)) {
-            best = &open[i];
-            least = off;
-        }
-    }
-    return best;
-}
-
-static rocl_status write_links(rocprof_flows *f, rocl_error *err)
-{
-    rocl_sort_record rec;
-    bool more;
-    rocl_status st = rocl_sorter_start(f->ends, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(f->ends, &rec, &more, err)) == ROCL_OK && more) {
-        st = rocl_lookup_add(f->links, (rocl_lookup_key){rec.key[0], rec.key[1]}, rec.key[2], err);
-    }
-    return st ? st : rocl_lookup_finish(f->links, err);
-}
-
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
 {
     open_call open[OPEN_MAX];
@@ -116,18 +89,31 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
             open[count++] = (open_call){rec.key[1], n.end, rec.key[3]};
             continue;
         }
-        const open_call *call = find_call(open, count, rec.key[1]);
-        if (call)
-            st = rocl_sorter_add(f->ends, 0, (const uint64_t[]){n.to.lane, n.to.time, call->link},
+        /* Arrows leave in the middle of their call: finds the enclosing call whose middle is
+         * nearest. */
+        const open_call *best = NULL;
+        uint64_t least = 0;
+        for (size_t i = count; i-- > 0;) {
+            const uint64_t left = rec.key[1] - open[i].begin, right = open[i].end - rec.key[1];
+            const uint64_t off = left > right ? left - right : right - left;
+            if (open[i].end >= rec.key[1] && (!best || off < least)) {
+                best = &open[i];
+                least = off;
+            }
+        }
+        if (best)
+            st = rocl_sorter_add(f->ends, 0, (const uint64_t[]){n.to.lane, n.to.time, best->link},
                                  NULL, 0, err);
     }
     rocl_sorter_free(f->noted);
     f->noted = NULL;
     if (st == ROCL_OK)
-        st = write_links(f, err);
+        st = rocl_sorter_start(f->ends, err);
+    while (st == ROCL_OK && (st = rocl_sorter_next(f->ends, &rec, &more, err)) == ROCL_OK && more)
+        st = rocl_lookup_add(f->links, (rocl_lookup_key){rec.key[0], rec.key[1]}, rec.key[2], err);
     rocl_sorter_free(f->ends);
     f->ends = NULL;
-    return st;
+    return st ? st : rocl_lookup_finish(f->links, err);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json_index.h"
 #include "base/json_masks.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "source/rocprof/flows.h"
 #include "source/rocprof/rocprof.h"
@@ -19,11 +20,11 @@ enum { SECTION_RANGES, SECTION_COPY, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECT
 enum { SECTION2_CPU = 1, SECTION2_GPU, SECTION2_COPY, SECTION2_BLIT };
 
 /* The most names of arguments that a worker remembers; others are looked up each time. */
-enum { NAMES_MAX = 1 << 16, NAME_SLOTS_FIRST = 256 };
+enum { NAMES_MAX = 1 << 16 };
 
 typedef struct json_file {
     rocprof_words words;
-    uint32_t hip, hsa, kfd; /* categories of calls */
+    uint32_t kfd; /* the category of its calls */
     bool v2;
     unsigned flags; /* of readers of blocks */
     rocprof_flows *flows;
@@ -45,9 +46,8 @@ typedef struct json_worker {
     rocl_buf bytes, unescaped;
     json_name *names;
     size_t name_count, name_cap, last_name;
-    uint32_t *name_slots; /* a hash table of their indexes, from 1 */
-    size_t name_slot_count;
-    json_name unknown; /* a name that is not remembered: its text is in the block */
+    rocl_map name_index; /* by hash */
+    json_name unknown;   /* a name that is not remembered: its text is in the block */
     rocprof_row row;
     rocprof_counter *counters; /* those of the row */
     size_t counter_cap;
@@ -75,21 +75,12 @@ static void free_worker(void *state)
     for (size_t i = 0; i < w->name_count; i++)
         free(w->names[i].text);
     free(w->names);
-    free(w->name_slots);
+    rocl_map_free(&w->name_index);
     free(w->counters);
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->unescaped);
     free(w->pages.entries);
     free(w);
-}
-
-/* What a worker keeps; NULL: memory is out. */
-static json_worker *get_worker(rocl_records *to)
-{
-    void **state = rocl_records_state(to);
-    if (!*state)
-        *state = calloc(1, sizeof(json_worker));
-    return *state;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -112,73 +103,42 @@ static bool is_name(const json_name *n, rocl_view text)
     return n->n == text.n && !memcmp(n->text, text.p, text.n);
 }
 
-/* The slot of a name, or the empty one where it belongs. */
-static uint32_t *find_name_slot(const json_worker *w, rocl_view text)
-{
-    const size_t mask = w->name_slot_count - 1;
-    uint64_t hash = text.n;
-    for (size_t i = 0; i < text.n; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, text.p + i, text.n - i < 8 ? text.n - i : 8);
-        hash = rocl_mix64(hash ^ word);
-    }
-    size_t i = (size_t)hash & mask;
-    while (w->name_slots[i] && !is_name(&w->names[w->name_slots[i] - 1], text))
-        i = (i + 1) & mask;
-    return &w->name_slots[i];
-}
-
-static bool double_name_slots(json_worker *w)
-{
-    const size_t count = w->name_slot_count ? 2 * w->name_slot_count : NAME_SLOTS_FIRST;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        return false;
-    free(w->name_slots);
-    w->name_slots = slots;
-    w->name_slot_count = count;
-    for (size_t i = 0; i < w->name_count; i++)
-        *find_name_slot(w, (rocl_view){w->names[i].text, w->names[i].n}) = (uint32_t)i + 1;
-    return true;
-}
-
-/* Remembers a name. False: memory is out. */
-static bool add_name(json_worker *w, rocl_view text)
-{
-    if ((w->name_count >= w->name_slot_count / 2 && !double_name_slots(w)) ||
-        !ROCL_GROW(w->names, w->name_cap, w->name_count + 1))
-        return false;
-    char *copy = malloc(text.n + 1);
-    if (!copy)
-        return false;
-    json_name *n = &w->names[w->name_count];
-    *n = (json_name){.text = copy, .n = text.n, .column = rocprof_column_of(text)};
-    memcpy(copy, text.p, text.n); /* may contain NULs, which are not JSON, but occur */
-    if (text.n + 3 <= sizeof n->word) {
-        memcpy(n->word, text.p, text.n);
-        memcpy((char *)n->word + text.n, "\":\"", 3);
-        memset(n->mask, 0xff, text.n + 3);
-    }
-    *find_name_slot(w, text) = (uint32_t)++w->name_count;
-    return true;
-}
-
 /* The name of an argument, until the next one is asked for. NULL: memory is out. */
 static const json_name *find_name(json_worker *w, rocl_view text, bool work)
 {
     size_t i = w->name_count ? w->names[w->last_name].next[work] : 0;
-    if (i >= w->name_count || !is_name(&w->names[i], text)) {
-        const uint32_t after = w->name_count ? *find_name_slot(w, text) : 0;
-        i = after ? after - 1 : w->name_count;
+    bool known = i < w->name_count && is_name(&w->names[i], text);
+    uint64_t hash = text.n;
+    for (size_t at = 0; at < text.n && !known; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, text.p + at, text.n - at < 8 ? text.n - at : 8);
+        hash = rocl_mix64(hash ^ word);
     }
-    if (i == NAMES_MAX) {
+    if (!known) {
+        i = rocl_map_get(&w->name_index, hash, (uint32_t)w->name_count);
+        known = i < w->name_count && is_name(&w->names[i], text);
+    }
+    if (!known && (i < w->name_count || i == NAMES_MAX)) { /* another has its hash */
         w->unknown = (json_name){
             .text = (char *)(uintptr_t)text.p, .n = text.n, .column = rocprof_column_of(text)};
         return &w->unknown;
     }
-    if (i == w->name_count && !add_name(w, text)) {
-        w->failed = true;
-        return NULL;
+    if (!known) {
+        char *copy = malloc(text.n + 1);
+        if (!copy || !ROCL_GROW(w->names, w->name_cap, i + 1) ||
+            !rocl_map_put(&w->name_index, hash, (uint32_t)i)) {
+            free(copy);
+            w->failed = true;
+            return NULL;
+        }
+        json_name *n = &w->names[w->name_count++];
+        *n = (json_name){.text = copy, .n = text.n, .column = rocprof_column_of(text)};
+        memcpy(copy, text.p, text.n); /* may contain NULs, which are not JSON, but occur */
+        if (text.n + 3 <= sizeof n->word) {
+            memcpy(n->word, text.p, text.n);
+            memcpy((char *)n->word + text.n, "\":\"", 3);
+            memset(n->mask, 0xff, text.n + 3);
+        }
     }
     w->names[w->last_name].next[work] = i;
     w->last_name = i;
@@ -344,37 +304,6 @@ static int64_t end_of(const json_event *e)
     return __builtin_add_overflow(e->ts, e->dur, &end) ? INT64_MAX : end;
 }
 
-/* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and only that work
- * has the process of its calls. */
-static void repair_old_row(json_file *f, rocprof_row *row, const json_event *e)
-{
-    const rocl_view pid = row->value[ROCPROF_PROCESS].text;
-    uint64_t section;
-    if (!(row->has & ROCPROF_BIT(PROCESS)) || row->has & ROCPROF_BIT(KERNEL_NAME) ||
-        !rocl_json_uint(pid, &section) || section != e->pid)
-        return;
-    row->has &= ~ROCPROF_BIT(PROCESS);
-    atomic_store_explicit(&f->is_old, true, memory_order_relaxed);
-    if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
-        add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
-        row->has &= ~ROCPROF_BIT(THREAD);
-    }
-}
-
-/* Started and stopped ranges are on row 0 and end 1 ns too late; old files have no thread for them.
- * Other ranges are on the row of their thread, -1 if unknown. */
-static void repair_range(rocprof_row *row, const json_event *e)
-{
-    uint64_t end;
-    row->started = !e->tid && !e->no_row;
-    if (!row->started)
-        return;
-    if (row->value[ROCPROF_END].text.p && rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
-        add_number(row, ROCPROF_END, (int64_t)end - 1);
-    if (row->has & ROCPROF_BIT(THREAD) && rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
-        row->has &= ~ROCPROF_BIT(THREAD);
-}
-
 /* Sets the link of a call. Work is linked to its call when all arrows are known: until then it has
  * its spot. */
 static rocl_status prepare_link(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
@@ -400,7 +329,7 @@ static rocl_status complete_link(rocl_records *to, rocl_plain_record *r, rocl_er
     const json_file *f = rocl_records_input_of(to)->state;
     if (f->v2 || r->half != ROCL_WHOLE || !r->scope)
         return ROCL_OK;
-    json_worker *w = get_worker(to);
+    json_worker *w = rocl_records_own(to, sizeof *w);
     return w ? rocprof_flows_find(f->flows, &w->pages, (rocprof_spot){r->scope, r->id}, &r->link,
                                   err)
              : rocl_fail_memory(err);
@@ -412,7 +341,19 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     rocprof_row *row = &w->row;
     rocprof_table table = ROCPROF_OPS;
     uint32_t category = 0;
-    repair_old_row(f, row, e);
+    /* Before 4.3 the pid of a row was its section, the tid of GPU work its stream, and only that
+     * work has the process of its calls. */
+    const rocl_view pid = row->value[ROCPROF_PROCESS].text;
+    uint64_t section;
+    if (row->has & ROCPROF_BIT(PROCESS) && !(row->has & ROCPROF_BIT(KERNEL_NAME)) &&
+        rocl_json_uint(pid, &section) && section == e->pid) {
+        row->has &= ~ROCPROF_BIT(PROCESS);
+        atomic_store_explicit(&f->is_old, true, memory_order_relaxed);
+        if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
+            add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
+            row->has &= ~ROCPROF_BIT(THREAD);
+        }
+    }
     /* Only old files have copies among the work of a GPU. */
     row->no_copy = e->pid >= SECTION_FIRST_GPU && row->has & ROCPROF_BIT(PROCESS);
     if (row->has & ROCPROF_BIT(KERNEL_NAME))
@@ -422,16 +363,28 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
     else if (e->pid >= SECTION_HIP && e->pid < SECTION_FIRST_GPU)
         table = ROCPROF_CALLS;
     if (table == ROCPROF_CALLS)
-        category = e->pid == SECTION_HIP   ? f->hip
-                   : e->pid == SECTION_HSA ? f->hsa
+        category = e->pid == SECTION_HIP   ? f->words.hip
+                   : e->pid == SECTION_HSA ? f->words.hsa
                    : e->pid == SECTION_KFD ? f->kfd
                                            : 0; /* the row says it */
     if (!(row->has & ROCPROF_BIT(START)) || !(row->has & ROCPROF_BIT(END))) {
         add_number(row, ROCPROF_START, e->ts);
         add_number(row, ROCPROF_END, end_of(e));
     }
-    if (table == ROCPROF_RANGES)
-        repair_range(row, e);
+    if (table == ROCPROF_RANGES) {
+        /* Started and stopped ranges are on row 0 and end 1 ns too late; old files have no thread
+         * for them. Other ranges are on the row of their thread, -1 if unknown. */
+        uint64_t end;
+        row->started = !e->tid && !e->no_row;
+        if (row->started) {
+            if (row->value[ROCPROF_END].text.p &&
+                rocl_json_uint(row->value[ROCPROF_END].text, &end) && end)
+                add_number(row, ROCPROF_END, (int64_t)end - 1);
+            if (row->has & ROCPROF_BIT(THREAD) &&
+                rocl_view_is(row->value[ROCPROF_THREAD].text, "0"))
+                row->has &= ~ROCPROF_BIT(THREAD);
+        }
+    }
     if (table != ROCPROF_DISPATCHES)
         add_field(row, ROCPROF_NAME, e->name);
     if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name) &&
@@ -459,7 +412,7 @@ static rocl_status put_v2(rocl_records *to, const json_file *f, json_worker *w, 
         const bool hsa = e->name.n > 4 && !memcmp(e->name.p, "hsa_", 4);
         add_number(row, ROCPROF_THREAD, (int64_t)e->tid);
         table = hip || hsa ? ROCPROF_CALLS : ROCPROF_RANGES;
-        category = hip ? f->hip : f->hsa;
+        category = hip ? f->words.hip : f->words.hsa;
         if (table == ROCPROF_RANGES) /* each end is an event of its own */
             add_number(row, ROCPROF_END, e->ts);
     } else if (e->pid == SECTION2_COPY) {
@@ -486,9 +439,51 @@ static rocl_status put_arrow(rocl_records *to, json_file *f, json_worker *w, con
     return ROCL_OK;
 }
 
-/* The members of an event, which the reader has entered; arguments become the row. */
-static void read_event(json_worker *w, rocl_json *r, json_event *e)
+static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
+                             rocl_error *err)
 {
+    const uint64_t where = w->row.where;
+    if (e->bad_time)
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time);
+    if (e->bad)
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is not a number");
+    switch (e->phase) {
+    case 0: /* the first one is empty */
+    case 'M':
+        return ROCL_OK;
+    case 's':
+    case 't':
+    case 'f':
+        return put_arrow(to, f, w, e, err);
+    case 'X':
+        if (e->ts < 0 || e->dur < 0)
+            return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time");
+        return f->v2 ? put_v2(to, f, w, e, err) : put_v1(to, f, w, e, err);
+    default:
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
+                                 "an event of a kind that rocprof does not write");
+    }
+}
+
+static void begin_event(json_worker *w, json_event *e, uint64_t where)
+{
+    *e = (json_event){.name = {"", 0}};
+    w->row.has = w->row.has_packet = 0;
+    w->row.counter_count = 0;
+    w->row.scope = w->row.id = 0;
+    w->row.where = where;
+}
+
+/* An event that the reader has entered. */
+static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r, json_event *e)
+{
+    json_cursor c = {r->at, r->end};
+    if (!f->v2 && take_event(w, &c, e)) {
+        rocl_json_left(r, c.p);
+        return;
+    }
+    begin_event(w, e, w->row.where);
+    /* The members of an event, which the reader has entered; arguments become the row. */
     enum { PHASE, NAME, PID, TID, TS, DUR, ARGS, ID, KEYS };
     static const rocl_view keys[KEYS] = {
         ROCL_JSON_KEY("ph"), ROCL_JSON_KEY("name"), ROCL_JSON_KEY("pid"),  ROCL_JSON_KEY("tid"),
@@ -530,72 +525,13 @@ static void read_event(json_worker *w, rocl_json *r, json_event *e)
     }
 }
 
-static rocl_status put_event(rocl_records *to, json_file *f, json_worker *w, const json_event *e,
-                             rocl_error *err)
-{
-    const uint64_t where = w->row.where;
-    if (e->bad_time)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, e->bad_time, err);
-    if (e->bad)
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a field is not a number", err);
-    switch (e->phase) {
-    case 0: /* the first one is empty */
-    case 'M':
-        return ROCL_OK;
-    case 's':
-    case 't':
-    case 'f':
-        return put_arrow(to, f, w, e, err);
-    case 'X':
-        if (e->ts < 0 || e->dur < 0)
-            return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME, "a negative time", err);
-        return f->v2 ? put_v2(to, f, w, e, err) : put_v1(to, f, w, e, err);
-    default:
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE,
-                                 "an event of a kind that rocprof does not write", err);
-    }
-}
-
-static void begin_event(json_worker *w, json_event *e, uint64_t where)
-{
-    *e = (json_event){.name = {"", 0}};
-    w->row.has = w->row.has_packet = 0;
-    w->row.counter_count = 0;
-    w->row.scope = w->row.id = 0;
-    w->row.where = where;
-}
-
-/* After invalid JSON: opens the reader where the next event of v1 begins. */
-static bool find_next_event(rocl_json *r, uint64_t offset, unsigned flags)
-{
-    const char *next = memmem(r->at, (size_t)(r->end - r->at), "\n,{", 3);
-    if (!next)
-        return false;
-    const char *end = r->end;
-    offset += (uint64_t)(next + 2 - r->begin);
-    rocl_json_open(r, next + 2, (size_t)(end - next - 2), offset, flags);
-    return true;
-}
-
-/* An event that the reader has entered. */
-static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r, json_event *e)
-{
-    json_cursor c = {r->at, r->end};
-    if (!f->v2 && take_event(w, &c, e)) {
-        rocl_json_left(r, c.p);
-        return;
-    }
-    begin_event(w, e, w->row.where);
-    read_event(w, r, e);
-}
-
 /* The end of the arrow that began with the last event of a piece is the first event of the next. */
 static rocl_status end_arrow(rocl_records_input *in, rocl_records *to, const rocl_piece *next,
                              rocl_error *err)
 {
     enum { ARROW_BYTES = 1024 }; /* an event that is longer is none */
     json_file *f = in->state;
-    json_worker *w = get_worker(to);
+    json_worker *w = rocl_records_own(to, sizeof *w);
     const uint64_t left = next->last - next->first;
     rocl_json r;
     rocl_json_token v;
@@ -616,7 +552,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     json_file *f = in->state;
-    json_worker *w = get_worker(to);
+    json_worker *w = rocl_records_own(to, sizeof *w);
     rocl_json r;
     rocl_json_token v;
     rocl_status st = ROCL_OK;
@@ -631,8 +567,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
             json_event e;
             begin_event(w, &e, rocl_json_offset(&r, &v));
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
-                st = rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
-                                       "an event that is not an object", err);
+                rocl_record_fault(to, w->row.where, ROCL_FAULT_BAD_LINE,
+                                  "an event that is not an object");
                 continue;
             }
             take_or_read_event(f, w, &r, &e);
@@ -644,9 +580,14 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         }
         more = st == ROCL_OK && r.wrong;
         if (more)
-            st = rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
-                                   r.wrong, err);
-        more = more && find_next_event(&r, r.offset, f->flags);
+            rocl_record_fault(to, r.offset + (uint64_t)(r.at - r.begin), ROCL_FAULT_BAD_LINE,
+                              r.wrong);
+        /* After invalid JSON: opens the reader where the next event of v1 begins. */
+        const char *next = more ? memmem(r.at, (size_t)(r.end - r.at), "\n,{", 3) : NULL;
+        if (next)
+            rocl_json_open(&r, next + 2, (size_t)(r.end - next - 2),
+                           r.offset + (uint64_t)(next + 2 - r.begin), f->flags);
+        more = next;
     }
     if (st == ROCL_OK && w->in_arrow && piece + 1 < in->pieces + in->piece_count)
         st = end_arrow(in, to, piece + 1, err);
@@ -656,53 +597,6 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
-
-static rocl_status read_other_data(const rocl_records_input *in, json_file *f,
-                                   const rocl_json_node *node, rocl_error *err)
-{
-    rocl_buf bytes = {0};
-    rocl_json r;
-    if (!node || node->kind != ROCL_JSON_OBJECT)
-        return ROCL_OK;
-    rocl_status st = rocl_json_load(&r, &bytes, in->files[0].spool, node->begin, node->end,
-                                    f->flags & ~(unsigned)ROCL_JSON_ELEMENTS, err);
-    if (st == ROCL_OK && !rocprof_who_read(&f->who, in->trace, &r))
-        st = rocl_fail_memory(err);
-    rocl_buf_free(&bytes);
-    return st;
-}
-
-static rocl_status find_blocks(rocl_records_input *in, json_file *f, rocl_error *err)
-{
-    rocl_json_outline how = {.objects = 1, .block = rocl_piece_bytes};
-    rocl_json_index x = {0};
-    const rocl_spool *spool = in->files[0].spool;
-    bool quotes;
-    rocl_status st = rocl_json_index_spool(&x, spool, &how, &quotes, err);
-    if (st != ROCL_OK && quotes) {
-        rocl_json_index_free(&x);
-        how.flags = ROCL_JSON_QUOTES;
-        st = rocl_json_index_spool(&x, spool, &how, &quotes, err);
-    }
-    const rocl_json_node *events =
-        st == ROCL_OK ? rocl_json_child(&x, x.nodes, "traceEvents") : NULL;
-    if (st == ROCL_INPUT)
-        rocl_wrap(err, "%s", in->files[0].path);
-    f->flags = how.flags | ROCL_JSON_ELEMENTS;
-    for (; events; events = rocl_json_same(&x, events)) /* there may be several */
-        for (size_t i = 0; i < events->blocks && st == ROCL_OK; i++) {
-            const rocl_json_block *b = &x.blocks[events->block + i];
-            const rocl_piece piece = {.first = b->begin, .last = b->end, .rows = b->count};
-            if (!rocl_records_add_piece(in, &piece))
-                st = rocl_fail_memory(err);
-        }
-    if (st == ROCL_OK && x.truncated)
-        st = rocl_source_truncated(in->source, in->trace, err);
-    if (st == ROCL_OK)
-        st = read_other_data(in, f, rocl_json_child(&x, x.nodes, "otherData"), err);
-    rocl_json_index_free(&x);
-    return st;
-}
 
 static rocl_status refine_file(rocl_records_input *in, rocl_error *err)
 {
@@ -733,19 +627,42 @@ static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
 /* "4242_output.json", "NAME_4242_output.json" of v2. */
 static uint64_t read_file_pid(const char *path)
 {
-    const char *end = path + strlen(path), *tail = NULL;
+    const char *tail = NULL;
     for (const char *p = path; (p = strstr(p, "_output.json")); p++)
         tail = p;
     uint64_t pid;
-    const char *p = tail ? tail : end;
+    const char *p = tail;
     while (p > path && p[-1] >= '0' && p[-1] <= '9')
         p--;
     return tail && rocl_json_uint(rocl_view_between(p, tail), &pid) ? pid : ROCL_NO_KEY;
 }
 
-static uint32_t intern_text(const rocl_trace *t, const char *text)
+/* The pieces of the file, and what it says of processes and GPUs. */
+static rocl_status outline_file(rocl_records_input *in, json_file *f, rocl_error *err)
 {
-    return rocl_strings_put(t->strings, text, strlen(text));
+    rocl_json_outline how = {.objects = 1, .block = rocl_piece_bytes};
+    rocl_json_index x = {0};
+    rocl_buf bytes = {0};
+    rocl_json r;
+    rocl_status st = rocl_records_outline(in, &x, &how, err);
+    f->flags = how.flags | ROCL_JSON_ELEMENTS;
+    const rocl_json_node *events =
+        st == ROCL_OK ? rocl_json_child(&x, x.nodes, "traceEvents") : NULL;
+    for (; events && st == ROCL_OK; events = rocl_json_same(&x, events)) /* there may be several */
+        if (!rocl_records_add_blocks(in, &x, events, 0))
+            st = rocl_fail_memory(err);
+    if (st == ROCL_OK && x.truncated)
+        st = rocl_source_truncated(in->source, in->trace, err);
+    const rocl_json_node *other = st == ROCL_OK ? rocl_json_child(&x, x.nodes, "otherData") : NULL;
+    if (other && other->kind == ROCL_JSON_OBJECT) {
+        st = rocl_json_load(&r, &bytes, in->files[0].spool, other->begin, other->end, how.flags,
+                            err);
+        if (st == ROCL_OK && !rocprof_who_read(&f->who, in->trace, &r))
+            st = rocl_fail_memory(err);
+    }
+    rocl_buf_free(&bytes);
+    rocl_json_index_free(&x);
+    return st;
 }
 
 static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
@@ -759,9 +676,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     json_file *f = in->state = calloc(1, sizeof *f);
     if (!f || !rocprof_intern_words(&f->words, t))
         return rocl_fail_memory(err);
-    f->hip = intern_text(t, "HIP_RUNTIME_API");
-    f->hsa = intern_text(t, "HSA_CORE_API");
-    f->kfd = intern_text(t, "KFD_API");
+    f->kfd = rocl_strings_put(t->strings, "KFD_API", 7);
     st = rocprof_flows_new(&f->flows, t, err);
     if (st == ROCL_OK)
         st = rocl_spool_read(in->files[0].spool, head, sizeof head, 0, &got, err);
@@ -769,7 +684,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     f->v2 = st == ROCL_OK && (got < sizeof head || memcmp(head, "{ \"traceEvents\":", 16) != 0);
     in->only_process = f->v2 ? read_file_pid(s->path) : ROCL_NO_KEY;
     if (st == ROCL_OK)
-        st = find_blocks(in, f, err);
+        st = outline_file(in, f, err);
     return st ? st : rocl_records_index(in, err);
 }
 

@@ -14,7 +14,7 @@ extern const rocl_source_ops rocl_rocprof_json_ops; /* results.json of v1, *_out
 bool rocprof_is_text(const char *head, size_t n, bool whole);
 /* Do they begin with the header of one of the CSV files? */
 bool rocprof_is_csv(const char *head, size_t n, bool whole);
-/* The same with another separator, as spreadsheets write it. */
+/* Do they, with another separator, as spreadsheets write it? */
 bool rocprof_has_semicolons(const char *head, size_t n, bool whole);
 bool rocprof_has_tabs(const char *head, size_t n, bool whole);
 

@@ -281,12 +281,10 @@ static rocl_view without_quotes(rocl_view s)
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* A record with a malformed value is kept without it. */
-static rocl_status count_bad_value(rocl_records *to, const rocprof_row *row, bool bad,
-                                   rocl_error *err)
+static void count_bad_value(rocl_records *to, const rocprof_row *row, bool bad)
 {
-    return bad ? rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
-                                   err)
-               : ROCL_OK;
+    if (bad)
+        rocl_record_fault(to, row->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
 }
 
 static bool says_time(const rocprof_row *row, rocprof_column c)
@@ -295,47 +293,28 @@ static bool says_time(const rocprof_row *row, rocprof_column c)
     return has_column(row, c) && (!text.p || (text.n && !rocl_view_is(text, "None")));
 }
 
-/* Is a required time missing? Dispatches of runs for counters have no times, and other tables have
- * columns of their own for them. */
-static bool lacks_time(rocprof_table table, const rocprof_row *row)
-{
-    const bool start = says_time(row, ROCPROF_START), end = says_time(row, ROCPROF_END);
-    switch (table) {
-    case ROCPROF_DISPATCHES:
-    case ROCPROF_COUNTERS:
-        return start != end;
-    case ROCPROF_RANGE_ENDS:
-    case ROCPROF_PC_SAMPLES:
-    case ROCPROF_SPM:
-        return false;
-    default:
-        return !start || !end;
-    }
-}
-
 /* Counts a bad time by its kind. */
-static rocl_status count_bad_time(rocl_records *to, const rocprof_row *row, rocprof_column c,
-                                  rocl_error *err)
+static void count_bad_time(rocl_records *to, const rocprof_row *row, rocprof_column c)
 {
-    return rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME,
-                             rocl_time_fault(take_text(row, c), 1), err);
+    rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, rocl_time_fault(take_text(row, c), 1));
 }
 
 /* The time of a moment; false: it was counted as a fault. */
-static bool take_moment(rocl_records *to, const rocprof_row *row, rocprof_column c, int64_t *time,
-                        rocl_status *st, rocl_error *err)
+static bool take_moment(rocl_records *to, const rocprof_row *row, rocprof_column c, int64_t *time)
 {
     bool bad = false;
     *time = (int64_t)take_number(row, c, &bad);
     const bool good = !bad && has_column(row, c) && (*time >= 0 || !row->value[c].text.p);
-    *st = good ? ROCL_OK : count_bad_time(to, row, c, err);
+    if (!good)
+        count_bad_time(to, row, c);
     return good;
 }
 
 /* Takes what all tables have. False: the record was counted as a fault. */
 static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table table,
-                        const rocprof_row *row, rocl_status *st, rocl_error *err)
+                        const rocprof_row *row)
 {
+    const bool says_start = says_time(row, ROCPROF_START), says_end = says_time(row, ROCPROF_END);
     bool bad = false, bad_start = false, bad_end = false;
     const uint64_t start = take_number(row, ROCPROF_START, &bad_start),
                    end = take_number(row, ROCPROF_END, &bad_end);
@@ -354,18 +333,22 @@ static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table t
     r->agent = take_agent(row, ROCPROF_AGENT, &r->agent_type, &bad);
     r->scope = row->scope;
     r->id = row->id;
-    r->as.e.start = says_time(row, ROCPROF_START) ? (int64_t)start : 0;
-    r->as.e.end = says_time(row, ROCPROF_END) ? (int64_t)end : 0;
+    r->as.e.start = says_start ? (int64_t)start : 0;
+    r->as.e.end = says_end ? (int64_t)end : 0;
     bad_start |= r->as.e.start < 0 && row->value[ROCPROF_START].text.p;
     bad_end |= r->as.e.end < 0 && row->value[ROCPROF_END].text.p;
-    const bool lacks = lacks_time(table, row);
+    /* Dispatches of runs for counters have no times; other tables have columns of their own. */
+    const bool moment =
+        table == ROCPROF_RANGE_ENDS || table == ROCPROF_PC_SAMPLES || table == ROCPROF_SPM;
+    const bool counted = table == ROCPROF_DISPATCHES || table == ROCPROF_COUNTERS;
+    const bool lacks = counted ? says_start != says_end : !moment && !(says_start && says_end);
     if (bad_start || bad_end)
-        *st = count_bad_time(to, row, bad_start ? ROCPROF_START : ROCPROF_END, err);
+        count_bad_time(to, row, bad_start ? ROCPROF_START : ROCPROF_END);
     else if (lacks)
-        *st = rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is missing", err);
+        rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a time is missing");
     else
-        *st = count_bad_value(to, row, bad, err);
-    return !bad_start && !bad_end && !lacks && *st == ROCL_OK;
+        count_bad_value(to, row, bad);
+    return !bad_start && !bad_end && !lacks;
 }
 
 /* Dimensions by axis, or products of them, which are kept as the first axis. */
@@ -396,17 +379,6 @@ static bool read_real(const rocprof_counter *c, double *v)
     text[s.n] = 0;
     *v = strtod(text, &end);
     return !*end && *v - *v == 0;
-}
-
-static rocl_status put_counter(rocl_records *to, rocl_source_record *r, rocl_view name,
-                               const rocprof_counter *value, rocl_error *err)
-{
-    r->kind = ROCL_COUNTER;
-    r->counter = name;
-    if (!read_real(value, &r->as.counter.value))
-        return rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is not a number", err);
-    return rocl_record_put(to, r, err);
 }
 
 /* The known fields of the packet. Malformed ones are unknown. */
@@ -478,7 +450,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
         row, has_column(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
     r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
-    st = count_bad_value(to, row, bad, err);
+    count_bad_value(to, row, bad);
     const bool timed = says_time(row, ROCPROF_START) && says_time(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One fault per row: if the times are wrong, the values have none either. */
@@ -487,7 +459,7 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
         take_packet(row, &packet);
         r->packet = &packet;
     }
-    if (st == ROCL_OK && timed && (counters_only ? row->puts_dispatch && valid : true))
+    if (timed && (!counters_only || (row->puts_dispatch && valid)))
         st = rocl_record_put(to, r, err);
     bool said = timed || counters_only;
     r->once = false;
@@ -499,12 +471,18 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
             packet.known &= ~(uint32_t)ROCL_PACKET_FRACTION;
         if (!counters_only && (rocl_view_is(value, "None") || (value.p && !value.n)))
             continue; /* a column that was not collected for this row */
-        st = put_counter(to, r, row->counters[i].name, &row->counters[i], err);
+        r->kind = ROCL_COUNTER;
+        r->counter = row->counters[i].name;
+        if (read_real(&row->counters[i], &r->as.counter.value))
+            st = rocl_record_put(to, r, err);
+        else
+            rocl_record_fault(to, r->where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
         said = true;
     }
-    return said || st != ROCL_OK ? st
-                                 : rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME,
-                                                     "a dispatch without times", err);
+    return said || st != ROCL_OK
+               ? st
+               : rocl_record_fault(to, row->where, ROCL_FAULT_BAD_TIME, "a dispatch without times");
 }
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice", "Memcpy HtoD (Host -> Device)": which ends are
@@ -582,12 +560,10 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
     if (has_column(row, ROCPROF_SIZE) && rocprof_is_copy(name))
         r->as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
-    const rocl_status st = count_bad_value(to, row, bad, err);
-    if (st != ROCL_OK)
-        return st;
+    count_bad_value(to, row, bad);
     if (row->no_copy)
         return put_kernel_or_barrier(to, w, r, name, err);
-    /* Of v2, whose kernels have their names. */
+    /* So v2 has it, whose kernels have their names. */
     if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         rocl_view_begins(name, "Marker") || rocl_view_begins(name, "Barrier"))
         return rocprof_op_put(to, w, r, name, err);
@@ -632,8 +608,8 @@ static rocl_status put_allocation(rocl_records *to, rocl_source_record *r, const
     if (a->address == ROCL_NO_KEY)
         a->address = 0;
     a->flags = number_or_zero(row, ROCPROF_FLAGS, &bad);
-    const rocl_status st = count_bad_value(to, row, bad, err);
-    return st ? st : rocl_record_put(to, r, err);
+    count_bad_value(to, row, bad);
+    return rocl_record_put(to, r, err);
 }
 
 /* A call, or a range or mark of rocTX. */
@@ -669,10 +645,9 @@ static rocl_status put_range_end(rocl_records *to, rocl_source_record *r, const 
                                  const rocprof_row *row, rocl_error *err)
 {
     bool bad = false;
-    rocl_status st;
     rocl_view message = take_text(row, ROCPROF_MESSAGE);
-    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start, &st, err))
-        return st;
+    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start))
+        return ROCL_OK;
     r->id = number_or_zero(row, ROCPROF_RANGE, &bad);
     r->scope = r->id ? UINT64_MAX : 0;
     r->as.e.end = r->as.e.start;
@@ -713,9 +688,8 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
     const rocprof_column time =
         has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME;
     const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
-    rocl_status st;
-    if (!take_moment(to, row, time, &r->as.e.start, &st, err))
-        return st;
+    if (!take_moment(to, row, time, &r->as.e.start))
+        return ROCL_OK;
     r->kind = ROCL_INSTANT;
     r->name = instruction.n ? instruction : (rocl_view){"(not decoded)", 13};
     r->link = ROCL_NO_KEY;
@@ -744,16 +718,15 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
                  {ROCPROF_WGP, &s->wgp},
                  {ROCPROF_INSTANCE, &s->instance}};
     bool bad = false;
-    rocl_status st;
-    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start, &st, err))
-        return st;
+    if (!take_moment(to, row, ROCPROF_TIME, &r->as.e.start))
+        return ROCL_OK;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const uint64_t n = take_number(row, units[i].column, &bad);
         *units[i].to = n <= INT32_MAX ? (int64_t)n : -1;
     }
     if (!read_real(&value, &s->value))
         return rocl_record_fault(to, row->where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is not a number", err);
+                                 "the value of a counter is not a number");
     r->kind = has_column(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
     r->counter = take_text(row, ROCPROF_COUNTER);
     r->as.e.end = r->as.e.start;
@@ -773,21 +746,20 @@ static rocl_status put_hip(rocl_records *to, rocl_source_record *r, const rocpro
     r->as.hip.graph_exec_id = number_or_zero(row, ROCPROF_GRAPH_EXEC, &bad);
     r->as.hip.kernel_count = number_or_zero(row, ROCPROF_KERNEL_COUNT, &bad);
     r->source_queue = take_number(row, ROCPROF_SOURCE_QUEUE, &bad);
-    const rocl_status st = count_bad_value(to, row, bad, err);
-    return st ? st : rocl_record_put(to, r, err);
+    count_bad_value(to, row, bad);
+    return rocl_record_put(to, r, err);
 }
 
 rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_table table,
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
     rocl_source_record r;
-    rocl_status st = ROCL_OK;
     bool bad = false;
     rocl_record_begin(&r, ROCL_DISPATCH, row->where);
     if (table == ROCPROF_ALLOCATIONS)
         r.agent_type = ROCL_AGENT_OTHER; /* "Agent 0" may be any */
-    if (!take_common(to, &r, table, row, &st, err))
-        return st;
+    if (!take_common(to, &r, table, row))
+        return ROCL_OK;
     switch (table) {
     case ROCPROF_CALLS:
         return put_call(to, &r, w, row, category, err);
@@ -808,8 +780,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type, &bad);
         if (!has_column(row, ROCPROF_SOURCE) && !has_column(row, ROCPROF_DESTINATION))
             take_copy_ends(&r, r.name);
-        st = count_bad_value(to, row, bad, err);
-        return st ? st : rocl_record_put(to, &r, err);
+        count_bad_value(to, row, bad);
+        return rocl_record_put(to, &r, err);
     case ROCPROF_OPS:
         return put_op(to, &r, w, row, err);
     case ROCPROF_ALLOCATIONS:

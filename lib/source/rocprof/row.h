@@ -74,7 +74,7 @@
     X(IGNORED, "durationns duration data "                                                         \
                "section lane roctxrange units graphnodeid srctype dsttype async callkind")
 
-/* The same for optional columns: for a rocl_packet of dispatches of v1, or arguments of a PC
+/* Optional columns: for a rocl_packet of dispatches of v1, or arguments of a PC
  * sample. */
 #define ROCPROF_PACKET_TABLE(X)                                                                    \
     X(QUEUE_INDEX, "queueindex")                                                                   \

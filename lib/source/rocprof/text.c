@@ -77,24 +77,6 @@ static bool split_number(rocl_view *text, uint64_t *v)
     return true;
 }
 
-/* WHAT:[RANGE:]"MESSAGE"; older ones have no RANGE and not always quotes. */
-static text_shape read_marker(text_line *l, const char *p, const char *end, text_shape otherwise)
-{
-    if (!parse_number(&p, end, &l->what) || !skip_char(&p, end, ':') || l->what > STOP)
-        return otherwise;
-    const char *number = p;
-    l->range = 0;
-    if (parse_number(&number, end, &l->range) && skip_char(&number, end, ':'))
-        p = number;
-    else
-        l->range = 0;
-    /* A message may hold quotes, and line ends. */
-    if (p < end && *p == '"')
-        end -= ++p < end && end[-1] == '"';
-    l->text = rocl_view_between(p, end);
-    return MARKER;
-}
-
 /* NAME:ID:PID, NAME:ID, or NAME(...) ... :ID, whose colon is after a blank. */
 static text_shape read_work_or_call(text_line *l, rocl_view text)
 {
@@ -176,8 +158,22 @@ static text_shape read_line(text_line *l, const char *line, size_t n)
         return PC_SAMPLE;
     if (!skip_char(&p, end, ':') || !parse_number(&p, end, &l->b) || !skip_char(&p, end, ' '))
         return sure && (span || p == end) ? CUT_RECORD : NO_RECORD;
-    if (!span)
-        return read_marker(l, p, end, sure ? CUT_RECORD : NO_RECORD);
+    if (!span) {
+        /* WHAT:[RANGE:]"MESSAGE"; older ones have no RANGE and not always quotes. */
+        if (!parse_number(&p, end, &l->what) || !skip_char(&p, end, ':') || l->what > STOP)
+            return sure ? CUT_RECORD : NO_RECORD;
+        const char *number = p;
+        l->range = 0;
+        if (parse_number(&number, end, &l->range) && skip_char(&number, end, ':'))
+            p = number;
+        else
+            l->range = 0;
+        /* A message may hold quotes, and line ends. */
+        if (p < end && *p == '"')
+            end -= ++p < end && end[-1] == '"';
+        l->text = rocl_view_between(p, end);
+        return MARKER;
+    }
     const text_shape shape = read_work_or_call(l, rocl_view_between(p, end));
     return shape == CUT_RECORD && !sure ? NO_RECORD : shape;
 }
@@ -249,7 +245,7 @@ static bool add_older_args(rocl_records *to, rocl_view text)
     return true;
 }
 
-/* Of "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED" what follows the name. */
+/* What follows the name in "NAME(ARGS) kernel=KERNEL" or "NAME(ARGS) = RETURNED". */
 static void add_args(rocl_records *to, const char *p, const char *end)
 {
     const char *close = find_closing(p, end);
@@ -284,44 +280,31 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const text_
     return rocl_record_put(to, r, err);
 }
 
-/* What a worker keeps; made when there are lines of fields. */
-static rocprof_fields *get_fields(rocl_records *to)
-{
-    void **state = rocl_records_state(to);
-    if (!*state)
-        *state = rocprof_fields_new();
-    return *state;
-}
-
-/* For a line of rocprofv2 without a line end: may more fields follow? Counters follow a dispatch;
- * the last field of calls and work is their correlation; those of ROCTx may end with any field. */
-static bool may_go_on(rocl_view line)
-{
-    static const char dispatch[] = "Dispatch_ID(";
-    return (line.n >= sizeof dispatch - 1 && !memcmp(line.p, dispatch, sizeof dispatch - 1)) ||
-           (rocl_view_find(line, "_Timestamp(") && !rocl_view_find(line, "Correlation_ID("));
-}
-
 static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t where,
                               rocl_error *err)
 {
     const text_run *run = rocl_records_input_of(to)->state;
-    rocprof_fields *fields = *rocl_records_state(to);
+    rocprof_fields *fields = rocl_records_state(to);
     rocl_source_record r;
     text_line l;
-    rocl_status st;
     if (!n)
         return ROCL_OK;
     if (fields && rocprof_is_counter_line(line, n))
         return rocprof_counter_line_put(to, &run->words, fields, line, n, where, err);
-    if (fields && (st = rocprof_fields_end_dispatch(to, fields, err)) != ROCL_OK)
-        return st;
+    if (fields)
+        rocprof_fields_end_dispatch(to, fields);
     const bool has_fields = rocprof_has_fields(line, n);
-    if (has_fields && rocl_records_line_is_cut(to) && may_go_on((rocl_view){line, n}))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
+    /* May more fields follow a line of rocprofv2 without a line end? Counters follow a dispatch;
+     * the last field of calls and work is their correlation; those of ROCTx may end with any field.
+     */
+    const rocl_view whole = {line, n};
+    if (has_fields && rocl_records_line_is_cut(to) &&
+        (rocl_view_begins(whole, "Dispatch_ID(") ||
+         (rocl_view_find(whole, "_Timestamp(") && !rocl_view_find(whole, "Correlation_ID("))))
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT);
     if (has_fields)
-        return get_fields(to)
-                   ? rocprof_fields_put(to, &run->words, get_fields(to), line, n, where, err)
+        return (fields = rocprof_fields_of(to))
+                   ? rocprof_fields_put(to, &run->words, fields, line, n, where, err)
                    : rocl_fail_memory(err);
     const text_shape shape = read_line(&l, line, n);
     rocl_record_begin(&r, ROCL_REGION, where);
@@ -330,7 +313,7 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
     if (shape == CALL || shape == WORK)
         r.link = l.link ? l.link : ROCL_NO_KEY; /* 0: it is not known */
     if ((shape == CALL || shape == WORK || shape == MARKER) && rocl_records_line_is_cut(to))
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT, err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, RTG_CUT);
     switch (shape) {
     case CALL:
         return put_call(to, &r, &l, run, err);
@@ -345,14 +328,13 @@ static rocl_status parse_line(rocl_records *to, char *line, size_t n, uint64_t w
         return put_marker(to, &r, &l, &run->words, err);
     case PC_SAMPLE:
         return rocl_record_fault(to, where, ROCL_FAULT_BAD_TIME,
-                                 "a sample whose time is in cycles of a GPU", err);
+                                 "a sample whose time is in cycles of a GPU");
     case NUMBER:
         if (!run->pure[rocl_records_piece(to)->file])
             return ROCL_OK;
         /* fall through */
     case CUT_RECORD:
-        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged",
-                                 err);
+        return rocl_record_fault(to, where, ROCL_FAULT_BAD_LINE, "a record that is cut or damaged");
     default:
         return ROCL_OK;
     }
@@ -364,16 +346,13 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     (void)in;
     (void)piece;
     rocl_status st = rocl_records_lines(to, parse_line, rocprof_is_counter_line, err);
-    rocprof_fields *fields = *rocl_records_state(to);
-    return st == ROCL_OK && fields ? rocprof_fields_end_dispatch(to, fields, err) : st;
+    rocprof_fields *fields = rocl_records_state(to);
+    if (st == ROCL_OK && fields)
+        rocprof_fields_end_dispatch(to, fields);
+    return st;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static void free_fields(void *state)
-{
-    rocprof_fields_free(state);
-}
 
 static void close_run(rocl_records_input *in)
 {
@@ -386,26 +365,8 @@ static void close_run(rocl_records_input *in)
 static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
                                           .keeps = true,
                                           .parse = parse_piece,
-                                          .free_worker = free_fields,
+                                          .free_worker = rocprof_fields_free,
                                           .close = close_run};
-
-/* Does a file begin with a record, so that no program wrote between its lines; does it hold samples
- * of the program counter, whose times are cycles of a GPU? */
-static rocl_status read_first_line(rocl_spool *spool, bool *pure, bool *samples,
-                                   bool *counts_copies, rocl_error *err)
-{
-    char head[4096];
-    text_line l;
-    size_t got = 0;
-    rocl_status st = rocl_spool_read(spool, head, sizeof head, 0, &got, err);
-    const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
-    const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
-    *pure = shape >= CALL;
-    *samples = shape == PC_SAMPLE;
-    *counts_copies |=
-        shape == CALL && l.link == ROCL_NO_KEY && rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
-    return st;
-}
 
 static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
@@ -419,8 +380,18 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
         (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < in->file_count && st == ROCL_OK; i++) {
-        bool samples = false;
-        st = read_first_line(in->files[i].spool, &run->pure[i], &samples, &run->counts_copies, err);
+        /* Does it begin with a record, so that no program wrote between its lines; does it hold
+         * samples of the program counter, whose times are cycles of a GPU? */
+        char head[4096];
+        text_line l;
+        size_t got = 0;
+        st = rocl_spool_read(in->files[i].spool, head, sizeof head, 0, &got, err);
+        const char *end = st == ROCL_OK ? memchr(head, '\n', got) : NULL;
+        const text_shape shape = end ? read_line(&l, head, (size_t)(end - head)) : NO_RECORD;
+        const bool samples = shape == PC_SAMPLE;
+        run->pure[i] = shape >= CALL;
+        run->counts_copies |= shape == CALL && l.link == ROCL_NO_KEY &&
+                              rtg_lit(l.text.p, l.text.p + l.text.n, "hsa_");
         if (st == ROCL_OK && samples && in->file_count == 1)
             st = rocl_fail(err, ROCL_INPUT,
                            "%s: samples of the program counter (rocprof), not a trace: their times "

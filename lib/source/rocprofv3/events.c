@@ -86,8 +86,8 @@ typedef struct counter_value {
     double min, max;    /* of them */
 } counter_value;
 
-/* Of a worker: bytes of the block at hand, texts without their escapes, and the counter values of
- * the record at hand. */
+/* What a worker keeps: bytes of the block at hand, texts without their escapes, and the counter
+ * values of the record at hand. */
 enum { TEXT_TYPE, TEXT_NAME, TEXT_VALUE, TEXTS };
 
 enum { ARGUMENTS_MAX = 24 };
@@ -320,8 +320,8 @@ static void take_values(json_piece *c, bool sums, rocl_error *err)
         if (c->json.wrong)
             return;
         if (!number) {
-            c->st = rocl_record_fault(c->to, c->r.where, ROCL_FAULT_NO_NUMBER,
-                                      "the value of a counter is not a number", err);
+            rocl_record_fault(c->to, c->r.where, ROCL_FAULT_NO_NUMBER,
+                              "the value of a counter is not a number");
             continue;
         }
         n.min = n.max = n.value;
@@ -404,26 +404,6 @@ static void take_kfd_member(json_piece *c, member m, const rocl_json_token *v)
 
 /* ---- the members of a record ----------------------------------------------------------------- */
 
-/* Takes a member of a call, a copy, an operation on memory or a dispatch. */
-static void take_memory_member(json_piece *c, member m, const rocl_json_token *v)
-{
-    rocl_any_record *as = &c->r.as;
-    const bool copy = c->array == ROCPROFV3_COPIES,
-               alloc = c->array == ROCPROFV3_ALLOCATIONS || c->array == ROCPROFV3_SCRATCHES;
-    if (m == MEMBER_DESTINATION && copy)
-        c->r.dst = take_handle(c, v);
-    else if (m == MEMBER_SOURCE && copy)
-        c->r.src = take_handle(c, v);
-    else if (m == MEMBER_BYTES && copy)
-        as->copy.size = take_uint(v, &c->bad);
-    else if (m == MEMBER_FLAGS && alloc)
-        as->alloc.flags = take_uint(v, &c->bad);
-    else if (m == MEMBER_ADDRESS && alloc)
-        as->alloc.address = v->kind == ROCL_JSON_OBJECT ? take_handle(c, v) : take_uint(v, &c->bad);
-    else if (m == MEMBER_ALLOCATION_SIZE && alloc)
-        as->alloc.size = take_uint(v, &c->bad);
-}
-
 static void take_dispatch_member(json_piece *c, member m, const rocl_json_token *v)
 {
     rocl_dispatch *d = &c->r.as.dispatch; /* a counter value begins with its dispatch */
@@ -454,12 +434,28 @@ static void take_dispatch_member(json_piece *c, member m, const rocl_json_token 
     }
 }
 
-static void take_graph_member(json_piece *c, member m, const rocl_json_token *v)
+/* Takes a member of a copy, an operation on memory or the launch of a graph. */
+static void take_work_member(json_piece *c, member m, const rocl_json_token *v)
 {
-    if (m == MEMBER_GRAPH_EXEC)
-        c->r.as.hip.graph_exec_id = take_handle(c, v);
-    else if (m == MEMBER_DISPATCHES || m == MEMBER_KERNEL_DISPATCHES)
-        c->r.as.hip.kernel_count = take_uint(v, &c->bad);
+    rocl_any_record *as = &c->r.as;
+    const bool copy = c->array == ROCPROFV3_COPIES, graph = c->array == ROCPROFV3_GRAPHS,
+               alloc = c->array == ROCPROFV3_ALLOCATIONS || c->array == ROCPROFV3_SCRATCHES;
+    if (m == MEMBER_DESTINATION && copy)
+        c->r.dst = take_handle(c, v);
+    else if (m == MEMBER_SOURCE && copy)
+        c->r.src = take_handle(c, v);
+    else if (m == MEMBER_BYTES && copy)
+        as->copy.size = take_uint(v, &c->bad);
+    else if (m == MEMBER_FLAGS && alloc)
+        as->alloc.flags = take_uint(v, &c->bad);
+    else if (m == MEMBER_ADDRESS && alloc)
+        as->alloc.address = v->kind == ROCL_JSON_OBJECT ? take_handle(c, v) : take_uint(v, &c->bad);
+    else if (m == MEMBER_ALLOCATION_SIZE && alloc)
+        as->alloc.size = take_uint(v, &c->bad);
+    else if (m == MEMBER_GRAPH_EXEC && graph)
+        as->hip.graph_exec_id = take_handle(c, v);
+    else if ((m == MEMBER_DISPATCHES || m == MEMBER_KERNEL_DISPATCHES) && graph)
+        as->hip.kernel_count = take_uint(v, &c->bad);
 }
 
 /* Takes the members of the entered object, and of nested objects that are parts of the record.
@@ -536,22 +532,16 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
                 take_sample_member(c, (member)m, &v);
             else if (c->array == ROCPROFV3_KFD)
                 take_kfd_member(c, (member)m, &v);
-            else if (c->array == ROCPROFV3_GRAPHS)
-                take_graph_member(c, (member)m, &v);
             else
-                take_memory_member(c, (member)m, &v);
+                take_work_member(c, (member)m, &v);
         }
 }
 
 /* ---- what numbers stand for ------------------------------------------------------------------ */
 
-static rocl_status count_dangling(json_piece *c, rocl_fault fault, const char *why, rocl_error *err)
-{
-    return c->st ? c->st : rocl_record_fault(c->to, c->r.where, fault, why, err);
-}
-
-/* Category and name by kind and operation, which some writers store as texts. */
-static void name_record(json_piece *c, rocl_kind *call, rocl_error *err)
+/* Sets category and name by kind and operation, which some writers store as texts. Returns which
+ * kind of call it is. */
+static rocl_kind name_record(json_piece *c)
 {
     const rocprofv3_process *p = c->p;
     const rocprofv3_kind *kind = NULL;
@@ -566,26 +556,24 @@ static void name_record(json_piece *c, rocl_kind *call, rocl_error *err)
         kind = &p->kinds[n];
         e->category = kind->name;
     }
-    *call = ROCL_REGION;
     if (c->operation.kind == ROCL_JSON_STRING && !rocl_json_uint(c->operation.text, &n)) {
         e->name = rocl_records_text(c->to, plain_text(c->w, &c->operation, TEXT_NAME));
-        *call = rocprofv3_call_kind(rocl_strings_get(strings, e->category, NULL),
-                                    rocl_strings_get(strings, e->name, NULL));
-        return;
+        return rocprofv3_call_kind(rocl_strings_get(strings, e->category, NULL),
+                                   rocl_strings_get(strings, e->name, NULL));
     }
     const rocprofv3_operation *o = is_scalar(&c->operation) && rocl_json_uint(c->operation.text, &n)
                                        ? rocprofv3_operation_at(kind, n)
                                        : NULL;
-    if (o) {
+    if (o)
         e->name = o->name;
-        *call = o->call;
-    } else {
-        c->st = count_dangling(c, ROCL_FAULT_DANGLING_NAME, "an operation without a name", err);
-    }
+    else
+        rocl_record_fault(c->to, c->r.where, ROCL_FAULT_DANGLING_NAME,
+                          "an operation without a name");
+    return o ? o->call : ROCL_REGION;
 }
 
 /* An agent that a record names by its handle: 0 is none, unless there is one. */
-static void find_agent(json_piece *c, uint64_t *handle, rocl_error *err)
+static void find_agent(json_piece *c, uint64_t *handle)
 {
     const rocprofv3_process *p = c->p;
     if (*handle == ROCL_NO_KEY || rocl_ids_get(&p->agent_ids, *handle) != ROCL_NONE)
@@ -593,25 +581,8 @@ static void find_agent(json_piece *c, uint64_t *handle, rocl_error *err)
     if (!*handle)
         *handle = ROCL_NO_KEY;
     else if (p->agent_count)
-        c->st = count_dangling(c, ROCL_FAULT_DANGLING_AGENT, "an agent that is not listed", err);
-}
-
-static void find_kernel(json_piece *c, char *name, size_t size, rocl_error *err)
-{
-    if (c->kernel_id == ROCL_NO_KEY)
-        return;
-    c->r.kernel = c->kernel_id;
-    c->r.as.dispatch.kernel_id = (int64_t)c->kernel_id;
-    if (rocl_ids_get(&c->p->symbol_ids, c->kernel_id) != ROCL_NONE)
-        return;
-    const uint32_t host_name = rocl_ids_get(&c->p->host_functions, c->kernel_id);
-    if (host_name != ROCL_NONE) {
-        c->r.name.p = rocl_strings_get(c->run->trace->strings, host_name, &c->r.name.n);
-        return;
-    }
-    c->r.name.n = (size_t)snprintf(name, size, "kernel %" PRIu64, c->kernel_id);
-    c->r.name.p = name;
-    c->st = count_dangling(c, ROCL_FAULT_DANGLING_KERNEL, "a kernel without a symbol", err);
+        rocl_record_fault(c->to, c->r.where, ROCL_FAULT_DANGLING_AGENT,
+                          "an agent that is not listed");
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -626,10 +597,24 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
     r->as.e.category = c->run->categories[c->array];
     const uint32_t label = c->external ? rocl_ids_get(&c->p->labels, c->external) : ROCL_NONE;
     r->label = label == ROCL_NONE ? 0 : label;
-    find_agent(c, &r->agent, err);
-    find_kernel(c, name, sizeof name, err);
-    if (c->st != ROCL_OK || c->array == ROCPROFV3_DISPATCHES)
-        return c->st ? c->st : rocl_record_put(c->to, r, err);
+    find_agent(c, &r->agent);
+    if (c->kernel_id != ROCL_NO_KEY) {
+        r->kernel = c->kernel_id;
+        r->as.dispatch.kernel_id = (int64_t)c->kernel_id;
+    }
+    if (c->kernel_id != ROCL_NO_KEY && rocl_ids_get(&c->p->symbol_ids, c->kernel_id) == ROCL_NONE) {
+        const uint32_t host_name = rocl_ids_get(&c->p->host_functions, c->kernel_id);
+        if (host_name != ROCL_NONE) {
+            r->name.p = rocl_strings_get(c->run->trace->strings, host_name, &r->name.n);
+        } else {
+            r->name.n = (size_t)snprintf(name, sizeof name, "kernel %" PRIu64, c->kernel_id);
+            r->name.p = name;
+            rocl_record_fault(c->to, c->r.where, ROCL_FAULT_DANGLING_KERNEL,
+                              "a kernel without a symbol");
+        }
+    }
+    if (c->array == ROCPROFV3_DISPATCHES)
+        return rocl_record_put(c->to, r, err);
     /* With counters alone the profiler writes no list of dispatches. */
     if (!c->p->has_dispatches && c->has_start && c->has_end && r->row != ROCL_NO_KEY) {
         r->once = true;
@@ -651,9 +636,10 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
         } else {
             r->counter.n = (size_t)snprintf(text, sizeof text, "counter %" PRIu64, v->id);
             r->counter.p = text;
-            c->st = count_dangling(c, ROCL_FAULT_DANGLING_COUNTER, "a counter without a name", err);
+            rocl_record_fault(c->to, c->r.where, ROCL_FAULT_DANGLING_COUNTER,
+                              "a counter without a name");
         }
-        c->st = c->st ? c->st : rocl_record_put(c->to, r, err);
+        c->st = rocl_record_put(c->to, r, err);
     }
     return c->st;
 }
@@ -663,7 +649,7 @@ static rocl_status put_dispatch(json_piece *c, rocl_error *err)
 static rocl_status put_streamed_values(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
-    find_agent(c, &r->agent, err);
+    find_agent(c, &r->agent);
     r->kind = ROCL_SPM;
     r->row = ROCL_NO_KEY;
     for (size_t i = 0; i < c->w->value_count && c->st == ROCL_OK; i++) {
@@ -671,13 +657,13 @@ static rocl_status put_streamed_values(json_piece *c, rocl_error *err)
         const uint32_t at = rocl_ids_get(&c->p->counter_ids, v->id);
         rocl_sample_value *s = &r->as.sample;
         if (at == ROCL_NONE) {
-            c->st = rocl_record_fault(c->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
-                                      "a value of an unknown counter", err);
+            rocl_record_fault(c->to, r->where, ROCL_FAULT_ORPHAN_VALUE,
+                              "a value of an unknown counter");
             continue;
         }
         if (v->time <= 0 || (double)v->time == v->value) {
-            c->st = rocl_record_fault(c->to, r->where, ROCL_FAULT_BAD_TIME,
-                                      "the time of a counter's value is its value", err);
+            rocl_record_fault(c->to, r->where, ROCL_FAULT_BAD_TIME,
+                              "the time of a counter's value is its value");
             continue;
         }
         memset(s, 0, sizeof *s);
@@ -729,17 +715,15 @@ static rocl_status put_call(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
     rocl_event *e = &r->as.e;
-    rocl_kind call;
-    name_record(c, &call, err);
-    r->kind = call;
-    if (c->st == ROCL_OK && call != ROCL_REGION) {
+    r->kind = name_record(c);
+    if (r->kind != ROCL_REGION) {
         const uint32_t message = rocl_ids_get(&c->p->messages, c->internal);
         r->as.region.function = e->name;
         if (message != ROCL_NONE)
             e->name = message;
     }
     put_arguments(c);
-    return c->st ? c->st : rocl_record_put(c->to, r, err);
+    return rocl_record_put(c->to, r, err);
 }
 
 /* An event of the driver, without a thread: mostly only its members tell its kind. */
@@ -757,8 +741,7 @@ static rocl_status put_kfd(json_piece *c, rocl_error *err)
     uint64_t operation;
     size_t at = 0, i = 0;
     if (c->kind.kind == ROCL_JSON_NUMBER || c->kind.kind == ROCL_JSON_STRING) {
-        rocl_kind call;
-        name_record(c, &call, err);
+        name_record(c);
     } else {
         while (kinds[i].says && !(kinds[i].says & c->members))
             i++;
@@ -773,28 +756,26 @@ static rocl_status put_kfd(json_piece *c, rocl_error *err)
     }
     r->kind = c->is_moment ? ROCL_INSTANT : ROCL_REGION;
     put_arguments(c);
-    return c->st ? c->st : rocl_record_put(c->to, r, err);
+    return rocl_record_put(c->to, r, err);
 }
 
 /* The launch of a graph. */
 static rocl_status put_graph(json_piece *c, rocl_error *err)
 {
-    rocl_kind call;
-    name_record(c, &call, err);
-    find_agent(c, &c->r.agent, err);
+    name_record(c);
+    find_agent(c, &c->r.agent);
     c->r.kind = ROCL_GRAPH;
     c->r.source_queue = ROCL_NO_KEY;
-    return c->st ? c->st : rocl_record_put(c->to, &c->r, err);
+    return rocl_record_put(c->to, &c->r, err);
 }
 
 static rocl_status put_memory(json_piece *c, rocl_error *err)
 {
     rocl_source_record *r = &c->r;
-    rocl_kind call;
-    name_record(c, &call, err);
-    find_agent(c, &r->agent, err);
-    find_agent(c, &r->src, err);
-    find_agent(c, &r->dst, err);
+    name_record(c);
+    find_agent(c, &r->agent);
+    find_agent(c, &r->src);
+    find_agent(c, &r->dst);
     if (c->array == ROCPROFV3_COPIES) {
         r->kind = ROCL_COPY;
         if (c->internal && r->parent == ROCL_NO_KEY) /* so databases have it, of dispatches too */
@@ -806,7 +787,7 @@ static rocl_status put_memory(json_piece *c, rocl_error *err)
         r->kind = scratch ? ROCL_SCRATCH : ROCL_ALLOC;
         rocprof_alloc_operation(name, scratch, &r->as.alloc);
     }
-    return c->st ? c->st : rocl_record_put(c->to, r, err);
+    return rocl_record_put(c->to, r, err);
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -859,7 +840,7 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     c->bad_time = NULL;
     c->w->value_count = 0;
     if (!rocl_json_enter(&c->json, ROCL_JSON_OBJECT))
-        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_LINE, "no record", err);
+        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_LINE, "no record");
     take_members(c, 0, err);
     if (c->json.wrong || c->st != ROCL_OK)
         return c->st;
@@ -867,11 +848,10 @@ static rocl_status parse_record(json_piece *c, uint64_t where, rocl_error *err)
     if (!c->bad_time && needs_times && !(c->has_start && c->has_end))
         c->bad_time = rocl_time_fault((rocl_view){0}, 1);
     if (c->bad_time)
-        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, c->bad_time, err);
+        return rocl_record_fault(c->to, where, ROCL_FAULT_BAD_TIME, c->bad_time);
     if (c->bad)
-        c->st =
-            rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
-    if (c->bad_args && c->st == ROCL_OK) /* the first pass has not looked at them */
+        rocl_record_fault(c->to, where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
+    if (c->bad_args) /* the first pass has not looked at them */
         c->st = rocl_fault_count(c->in->trace, ROCL_FAULT_BAD_JSON, err,
                                  "%s: byte %" PRIu64 ": arguments that are no JSON",
                                  c->in->files[0].path, where);
@@ -884,7 +864,6 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
                                   rocl_error *err)
 {
     rocprofv3_run *run = in->state;
-    void **state = rocl_records_state(to);
     json_piece c = {.to = to,
                     .in = in,
                     .run = run,
@@ -897,9 +876,8 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
                   rocl_records_want(to, (rocl_kind)k);
     if (!wanted)
         return ROCL_OK;
-    if (!*state && !(*state = calloc(1, sizeof(json_worker))))
+    if (!(c.w = rocl_records_own(to, sizeof *c.w)))
         return rocl_fail_memory(err);
-    c.w = *state;
     rocl_status st = rocl_json_load(&c.json, &c.w->block, run->spool, piece->first, piece->last,
                                     ROCL_JSON_ELEMENTS | run->flags, err);
     uint64_t count = 0;
@@ -909,8 +887,8 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
     }
     /* An unreadable part hides the records after it. */
     for (; st == ROCL_OK && c.json.wrong && count < piece->rows; count++)
-        st = rocl_record_fault(to, c.json.offset + (uint64_t)(c.json.at - c.json.begin),
-                               ROCL_FAULT_BAD_LINE, c.json.wrong, err);
+        rocl_record_fault(to, c.json.offset + (uint64_t)(c.json.at - c.json.begin),
+                          ROCL_FAULT_BAD_LINE, c.json.wrong);
     for (int i = 0; i < TEXTS; i++)
         if (st == ROCL_OK && c.w->text[i].failed)
             st = rocl_fail_memory(err);

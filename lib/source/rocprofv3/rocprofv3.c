@@ -11,20 +11,6 @@
 
 /* ---- processes and pieces -------------------------------------------------------------------- */
 
-/* Reports unknown arrays once, with their number of records. */
-static void report_left_out(rocprofv3_run *run, rocl_source *s, const rocl_json_node *array)
-{
-    char key[41];
-    size_t n = 0;
-    for (; array->key[n] && n < sizeof key - 1; n++)
-        key[n] = array->key[n] > ' ' && array->key[n] < 0x7f ? array->key[n] : '?';
-    key[n] = '\0';
-    rocl_notice(run->trace, "%s: %" PRIu64 " record%s of '%s' %s left out: not known", run->path,
-                array->elements, array->elements == 1 ? "" : "s", key,
-                array->elements == 1 ? "is" : "are");
-    s->truncated = true;
-}
-
 /* The blocks of the arrays of records of a process. */
 static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, size_t node)
 {
@@ -38,30 +24,24 @@ static bool add_pieces(rocl_records_input *in, rocl_source *s, size_t process, s
              strcmp(group->key, "callback_records") != 0))
             continue;
         const rocprofv3_array of = rocprofv3_array_of(array->key);
-        /* Of repeated keys the first one counts. */
+        /* The first one of repeated keys counts. */
         if (of == ROCPROFV3_ARRAYS || rocl_json_child(x, group, array->key) != array) {
-            report_left_out(run, s, array);
+            /* Reports unknown arrays once, with their number of records. */
+            char key[41];
+            size_t n = 0;
+            for (; array->key[n] && n < sizeof key - 1; n++)
+                key[n] = array->key[n] > ' ' && array->key[n] < 0x7f ? array->key[n] : '?';
+            key[n] = '\0';
+            rocl_notice(run->trace, "%s: %" PRIu64 " record%s of '%s' %s left out: not known",
+                        run->path, array->elements, array->elements == 1 ? "" : "s", key,
+                        array->elements == 1 ? "is" : "are");
+            s->truncated = true;
             continue;
         }
         run->processes[process].has_dispatches |= of == ROCPROFV3_DISPATCHES;
-        for (size_t k = 0; k < array->blocks && ok; k++) {
-            const rocl_json_block *b = &x->blocks[array->block + k];
-            ok = rocl_records_add_piece(in, &(rocl_piece){.part = rocprofv3_part(process, of),
-                                                          .first = b->begin,
-                                                          .last = b->end,
-                                                          .rows = b->count});
-        }
+        ok = rocl_records_add_blocks(in, x, array, rocprofv3_part(process, of));
     }
     return ok;
-}
-
-/* The key of a process is its pid; without one, or with that of another, it is a new number. */
-static uint64_t make_key(const rocprofv3_run *run, int64_t pid)
-{
-    bool taken = pid < 0;
-    for (size_t i = 0; i + 1 < run->count && !taken; i++)
-        taken = run->processes[i].about.pid == pid;
-    return taken ? (uint64_t)run->count << 48 | ((uint64_t)pid & UINT32_MAX) : (uint64_t)pid;
 }
 
 static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t node, rocl_error *err)
@@ -76,8 +56,12 @@ static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t no
     rocl_status st = rocprofv3_read_tables(run, p, &run->index.nodes[node], err);
     if (st != ROCL_OK)
         return st;
-    p->about.id = p->about.pid;
-    p->key = make_key(run, p->about.pid);
+    /* The key of a process is its pid; without one, or with that of another, it is a new number. */
+    const int64_t pid = p->about.id = p->about.pid;
+    bool taken = pid < 0;
+    for (size_t i = 0; i + 1 < run->count && !taken; i++)
+        taken = run->processes[i].about.pid == pid;
+    p->key = taken ? (uint64_t)run->count << 48 | ((uint64_t)pid & UINT32_MAX) : (uint64_t)pid;
     bool ok = rocl_records_define(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}, NULL);
     for (size_t i = 0; i < p->agent_count && ok; i++)
         ok = rocl_records_define(in, ROCL_KEY_AGENT, (rocl_key){p->key, 0, p->agents[i].handle},
@@ -86,21 +70,6 @@ static rocl_status add_process(rocl_records_input *in, rocl_source *s, size_t no
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
-
-static rocl_status make_index(rocprofv3_run *run, rocl_error *err)
-{
-    rocl_json_outline how = {
-        .objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = rocl_piece_bytes / 4};
-    bool quotes = false;
-    rocl_status st = rocl_json_index_spool(&run->index, run->spool, &how, &quotes, err);
-    if (st == ROCL_INPUT && quotes) {
-        rocl_json_index_free(&run->index);
-        how.flags |= ROCL_JSON_QUOTES;
-        st = rocl_json_index_spool(&run->index, run->spool, &how, &quotes, err);
-    }
-    run->flags = how.flags;
-    return st == ROCL_INPUT ? rocl_wrap(err, "%s", run->path) : st;
-}
 
 static rocl_status add_processes(rocl_records_input *in, rocl_source *s, rocl_error *err)
 {
@@ -128,25 +97,6 @@ static uint32_t find_agent(const rocl_records_input *in, const rocprofv3_process
     return at == ROCL_NONE
                ? ROCL_NONE
                : rocl_records_find(in, ROCL_KEY_AGENT, (rocl_key){p->key, 0, p->agents[at].handle});
-}
-
-static void refine_agents(rocl_records_input *in, const rocprofv3_process *p, uint32_t node)
-{
-    const rocprofv3_run *run = in->state;
-    rocl_capture *c = &in->capture->pub;
-    for (uint32_t i = 0; i < p->agent_count; i++) {
-        const uint32_t at = find_agent(in, p, i);
-        if (at == ROCL_NONE)
-            continue;
-        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, at), known = *a;
-        *a = p->agents[i].about;
-        a->id = known.id;
-        a->process = known.process;
-        a->type = a->type == ROCL_AGENT_OTHER ? known.type : a->type;
-        a->type_name = run->types[a->type];
-        a->node = node;
-        rocl_label_agent(in->trace, a);
-    }
 }
 
 /* All of them: code that was never dispatched may have been sampled. */
@@ -187,37 +137,6 @@ static rocl_status refine_kernels(rocl_records_input *in, rocprofv3_process *p, 
     return st;
 }
 
-static void refine_counters(rocl_records_input *in, const rocprofv3_process *p, uint32_t process)
-{
-    const rocprofv3_run *run = in->state;
-    rocl_capture *c = &in->capture->pub;
-    for (uint32_t i = 0; i < c->counter_count; i++) {
-        rocl_counter *k = rocl_definition_at(c, ROCL_DEFINE_COUNTER, i);
-        for (size_t n = 0; n < p->counter_count && k->process == process; n++)
-            if (p->counters[n].name == k->name) {
-                k->description = p->counters[n].description;
-                k->block = p->counters[n].block;
-                k->component = run->component;
-                k->value_type = run->value_type;
-                break;
-            }
-    }
-}
-
-/* nodes: number of a machine -> its node. False: memory is out. */
-static bool define_node(rocl_capture *c, const rocprofv3_process *p, rocl_map *nodes,
-                        uint32_t *index)
-{
-    bool fresh = true;
-    rocl_node *node =
-        p->machine < 0 ? rocl_define(c, ROCL_DEFINE_NODE)
-                       : rocl_define_once(c, ROCL_DEFINE_NODE, nodes, (uint64_t)p->machine, &fresh);
-    if (node && fresh)
-        *node = p->node;
-    *index = node ? (uint32_t)(node - c->nodes) : ROCL_NONE;
-    return node;
-}
-
 static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rocprofv3_run *run = in->state;
@@ -233,10 +152,41 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
         *process = p->about;
         process->start = p->about.init;
         process->end = p->about.fini;
-        if (p->has_node && !define_node(c, p, &nodes, &process->node))
-            st = rocl_fail_memory(err);
-        refine_agents(in, p, process->node);
-        refine_counters(in, p, at);
+        if (p->has_node) { /* machines have numbers, or are one each */
+            bool fresh = true;
+            rocl_node *node = p->machine < 0 ? rocl_define(c, ROCL_DEFINE_NODE)
+                                             : rocl_define_once(c, ROCL_DEFINE_NODE, &nodes,
+                                                                (uint64_t)p->machine, &fresh);
+            if (node && fresh)
+                *node = p->node;
+            process->node = node ? (uint32_t)(node - c->nodes) : ROCL_NONE;
+            st = node ? st : rocl_fail_memory(err);
+        }
+        for (uint32_t k = 0; k < p->agent_count; k++) {
+            const uint32_t used = find_agent(in, p, k);
+            if (used == ROCL_NONE)
+                continue;
+            rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, used), known = *a;
+            *a = p->agents[k].about;
+            a->id = known.id;
+            a->process = known.process;
+            a->type = a->type == ROCL_AGENT_OTHER ? known.type : a->type;
+            a->type_name = run->types[a->type];
+            a->node = process->node;
+            rocl_label_agent(in->trace, a);
+        }
+        for (uint32_t k = 0; k < c->counter_count; k++) {
+            rocl_counter *counter = rocl_definition_at(c, ROCL_DEFINE_COUNTER, k);
+            size_t n = 0;
+            while (n < p->counter_count && p->counters[n].name != counter->name)
+                n++;
+            if (counter->process != at || n == p->counter_count)
+                continue;
+            counter->description = p->counters[n].description;
+            counter->block = p->counters[n].block;
+            counter->component = run->component;
+            counter->value_type = run->value_type;
+        }
         if (st == ROCL_OK)
             st =
                 define_code_objects(in, p, at) ? refine_kernels(in, p, err) : rocl_fail_memory(err);
@@ -247,48 +197,40 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
-/* Where the file has the object of a definition. */
-static bool find_properties(const rocl_records_input *in, const rocl_model_capture *c,
-                            rocl_property_of of, uint32_t index, uint64_t *begin, uint64_t *end)
-{
-    const rocprofv3_run *run = in->state;
-    const bool agent = of == ROCL_PROPERTIES_OF_AGENT, kernel = of == ROCL_PROPERTIES_OF_KERNEL;
-    const uint32_t process = agent    ? c->pub.agents[index].process
-                             : kernel ? c->pub.kernels[index].process
-                                      : c->pub.code_objects[index].process;
-    for (size_t i = 0; i < run->count; i++) {
-        const rocprofv3_process *p = &run->processes[i];
-        if (process != rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}))
-            continue;
-        const uint64_t id = agent    ? (uint64_t)c->pub.agents[index].id
-                            : kernel ? (uint64_t)c->pub.kernels[index].id
-                                     : (uint64_t)c->pub.code_objects[index].id;
-        const uint32_t at = agent    ? rocl_ids_get(&p->agent_ids, id)
-                            : kernel ? rocl_ids_get(&p->symbol_ids, id)
-                                     : index - p->first_code_object;
-        if (at == ROCL_NONE)
-            continue;
-        *begin = agent    ? p->agents[at].begin
-                 : kernel ? p->symbols[at].begin
-                          : p->code_objects[at].begin;
-        *end = agent ? p->agents[at].end : kernel ? p->symbols[at].end : p->code_objects[at].end;
-        return true;
-    }
-    return false;
-}
-
+/* Copies the object of a definition from the file. */
 static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                                   uint32_t index, rocl_buf *json, rocl_error *err)
 {
     rocl_records_input *in = c->state;
-    uint64_t begin, end;
+    const rocprofv3_run *run = in->state;
+    const rocl_capture *pub = &c->pub;
+    const bool agent = of == ROCL_PROPERTIES_OF_AGENT, kernel = of == ROCL_PROPERTIES_OF_KERNEL;
+    const uint32_t process = agent    ? pub->agents[index].process
+                             : kernel ? pub->kernels[index].process
+                                      : pub->code_objects[index].process;
+    uint64_t begin = 0, end = 0;
     (void)t;
-    if (!find_properties(in, c, of, index, &begin, &end))
+    for (size_t i = 0; i < run->count && !end; i++) {
+        const rocprofv3_process *p = &run->processes[i];
+        if (process != rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, p->key}))
+            continue;
+        const uint32_t at = agent ? rocl_ids_get(&p->agent_ids, (uint64_t)pub->agents[index].id)
+                            : kernel
+                                ? rocl_ids_get(&p->symbol_ids, (uint64_t)pub->kernels[index].id)
+                                : index - p->first_code_object;
+        if (at == ROCL_NONE)
+            continue;
+        begin = agent    ? p->agents[at].begin
+                : kernel ? p->symbols[at].begin
+                         : p->code_objects[at].begin;
+        end = agent ? p->agents[at].end : kernel ? p->symbols[at].end : p->code_objects[at].end;
+    }
+    if (!end)
         return ROCL_OK;
     rocl_status st = rocl_records_hold_files(in, err);
     if (st != ROCL_OK)
         return st;
-    st = rocprofv3_copy_properties(in->state, of, begin, end, json, err);
+    st = rocprofv3_copy_properties(run, of, begin, end, json, err);
     rocl_records_release_files(in);
     return st;
 }
@@ -372,9 +314,15 @@ static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
     run->spool = in->files[0].spool;
     if (!intern_words(run))
         return rocl_fail_memory(err);
-    if ((st = make_index(run, err)) != ROCL_OK || (st = add_processes(in, s, err)) != ROCL_OK)
-        return st;
-    if (run->index.truncated && (st = rocl_source_truncated(s, t, err)) != ROCL_OK)
+    rocl_json_outline how = {
+        .objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = rocl_piece_bytes / 4};
+    st = rocl_records_outline(in, &run->index, &how, err);
+    run->flags = how.flags;
+    if (st == ROCL_OK)
+        st = add_processes(in, s, err);
+    if (st == ROCL_OK && run->index.truncated)
+        st = rocl_source_truncated(s, t, err);
+    if (st != ROCL_OK)
         return st;
     rocl_json_index_free(&run->index);
     return rocl_records_index(in, err);

@@ -24,15 +24,15 @@ static uint32_t put_text(rocprofv3_run *run, const rocl_json_token *v)
 }
 
 /* A number, or an object {"handle": number}. */
-static bool read_handle(rocl_json *r, const rocl_json_token *v, uint64_t *to)
+static void read_handle(rocl_json *r, const rocl_json_token *v, uint64_t *to)
 {
     static const rocl_view keys[] = {ROCL_JSON_KEY("handle")};
     rocl_json_token n;
-    bool ok = v->kind != ROCL_JSON_OBJECT && rocl_json_uint(v->text, to);
-    if (rocl_json_enter(r, ROCL_JSON_OBJECT))
+    if (v->kind != ROCL_JSON_OBJECT)
+        rocl_json_uint(v->text, to);
+    else if (rocl_json_enter(r, ROCL_JSON_OBJECT))
         while (rocl_json_member(r, keys, 1, &n) >= 0)
-            ok = rocl_json_uint(n.text, to);
-    return ok;
+            rocl_json_uint(n.text, to);
 }
 
 typedef enum field_type { FIELD_TEXT, FIELD_INT, FIELD_HANDLE, FIELD_AGENT_TYPE } field_type;
@@ -64,26 +64,6 @@ static rocl_agent_type read_agent_type(const rocl_json_token *v)
                                           : ROCL_AGENT_OTHER;
 }
 
-static rocl_status read_value(rocprofv3_run *run, rocl_json *r, const rocl_json_token *v,
-                              field_type type, void *to, rocl_error *err)
-{
-    switch (type) {
-    case FIELD_TEXT:
-        *(uint32_t *)to = put_text(run, v);
-        return *(uint32_t *)to == ROCL_NONE ? rocl_fail_memory(err) : ROCL_OK;
-    case FIELD_INT:
-        rocl_json_int(v->text, to);
-        break;
-    case FIELD_HANDLE:
-        read_handle(r, v, to);
-        break;
-    case FIELD_AGENT_TYPE:
-        *(rocl_agent_type *)to = read_agent_type(v);
-        break;
-    }
-    return ROCL_OK;
-}
-
 /* Reads the members of the object that was just returned; other values have none. */
 static rocl_status read_object(rocprofv3_run *run, rocl_json *r, const field *fields, size_t n,
                                void *to, rocl_error *err)
@@ -95,8 +75,25 @@ static rocl_status read_object(rocprofv3_run *run, rocl_json *r, const field *fi
         return ROCL_OK;
     for (size_t i = 0; i < n; i++)
         keys[i] = fields[i].key;
-    for (int k; st == ROCL_OK && (k = rocl_json_member(r, keys, (unsigned)n, &v)) >= 0;)
-        st = read_value(run, r, &v, fields[k].type, (char *)to + fields[k].to, err);
+    for (int k; st == ROCL_OK && (k = rocl_json_member(r, keys, (unsigned)n, &v)) >= 0;) {
+        void *member = (char *)to + fields[k].to;
+        switch (fields[k].type) {
+        case FIELD_TEXT:
+            *(uint32_t *)member = put_text(run, &v);
+            if (*(uint32_t *)member == ROCL_NONE)
+                st = rocl_fail_memory(err);
+            break;
+        case FIELD_INT:
+            rocl_json_int(v.text, member);
+            break;
+        case FIELD_HANDLE:
+            read_handle(r, &v, member);
+            break;
+        case FIELD_AGENT_TYPE:
+            *(rocl_agent_type *)member = read_agent_type(&v);
+            break;
+        }
+    }
     return st;
 }
 
@@ -161,24 +158,6 @@ static rocl_status take_agent(rocprofv3_run *run, rocprofv3_process *p, rocl_jso
         return rocl_fail_memory(err);
     p->agents[p->agent_count++] = a;
     return ROCL_OK;
-}
-
-/* Before 6.4 agents have no number among those of their type: they are numbered in order of
- * nodes. */
-static void number_agents(rocprofv3_process *p)
-{
-    for (size_t i = 0; i < p->agent_count; i++) {
-        rocl_agent *a = &p->agents[i].about;
-        int64_t before = 0;
-        for (size_t k = 0; k < p->agent_count; k++) {
-            const rocl_agent *b = &p->agents[k].about;
-            before += b->type == a->type && (b->absolute_index != a->absolute_index
-                                                 ? b->absolute_index < a->absolute_index
-                                                 : k < i);
-        }
-        if (a->type_index < 0)
-            a->type_index = before;
-    }
 }
 
 static rocl_status take_counter(rocprofv3_run *run, rocprofv3_process *p, rocl_json *r,
@@ -658,7 +637,20 @@ rocl_status rocprofv3_read_tables(rocprofv3_run *run, rocprofv3_process *p,
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && st == ROCL_OK; i++)
         st = each_element(run, p, find_member(run, arrays[i].of, arrays[i].key), arrays[i].take,
                           arrays[i].to, err);
-    number_agents(p);
+    /* Before 6.4 agents have no number among those of their type: they are numbered in order of
+     * nodes. */
+    for (size_t i = 0; i < p->agent_count; i++) {
+        rocl_agent *a = &p->agents[i].about;
+        int64_t before = 0;
+        for (size_t k = 0; k < p->agent_count; k++) {
+            const rocl_agent *b = &p->agents[k].about;
+            before += b->type == a->type && (b->absolute_index != a->absolute_index
+                                                 ? b->absolute_index < a->absolute_index
+                                                 : k < i);
+        }
+        if (a->type_index < 0)
+            a->type_index = before;
+    }
     return st;
 }
 

@@ -5,30 +5,24 @@
 #include "base/json.h"
 #include "source/rpd/records.h"
 
-/* The members of an object of JSON. */
-static void put_json_args(rocl_records *to, rocl_view text)
-{
-    rocl_json r;
-    rocl_json_token key, value;
-    rocl_json_open(&r, text.p, text.n, 0, 0);
-    if (!rocl_json_element(&r, &value) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
-        return;
-    while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
-        if (rocl_json_next(&r, &value) == ROCL_JSON_OBJECT || value.kind == ROCL_JSON_ARRAY) {
-            rocl_json_leave(&r);
-            value.text = rocl_view_between(value.text.p, r.at);
-        }
-        if (r.wrong)
-            return;
-        rocl_record_arg(to, key.text, value.text);
-    }
-}
-
 /* "ptr=0x7f.. | size=0x400", or an object of JSON. */
 static void put_args(rocl_records *to, rocl_view text)
 {
+    rocl_json r;
+    rocl_json_token key, member;
+    rocl_json_open(&r, text.p, text.n, 0, 0);
     if (text.n && *text.p == '{') {
-        put_json_args(to, text);
+        if (!rocl_json_element(&r, &member) || !rocl_json_enter(&r, ROCL_JSON_OBJECT))
+            return;
+        while (rocl_json_next(&r, &key) == ROCL_JSON_KEY) {
+            if (rocl_json_next(&r, &member) == ROCL_JSON_OBJECT || member.kind == ROCL_JSON_ARRAY) {
+                rocl_json_leave(&r);
+                member.text = rocl_view_between(member.text.p, r.at);
+            }
+            if (r.wrong)
+                return;
+            rocl_record_arg(to, key.text, member.text);
+        }
         return;
     }
     while (text.n) {
@@ -117,15 +111,6 @@ static bool is_tracer(const char *name)
     return is;
 }
 
-static uint32_t category_of(const rpd_file *f, rpd_table t, const char *name)
-{
-    return is_tracer(name)                                          ? f->tracer
-           : t == RPD_HSA_API || !strncmp(name, "hsa_", 4)          ? f->words.hsa
-           : !strncmp(name, "hip", 3) || !strncmp(name, "__hip", 5) ? f->words.hip
-           : !strncmp(name, "cu", 2)                                ? f->cuda
-                                                                    : f->user;
-}
-
 /* The call stack of a call, one frame below the other, as debuggers show it. */
 static rocl_status put_frames(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t api,
                               rocl_error *err)
@@ -155,19 +140,6 @@ static rocl_status put_frames(const rpd_file *f, rocl_records *to, rpd_worker *w
     return st;
 }
 
-/* Puts the arguments of a call, from its text (may be empty) and from the tables with its id. */
-static rocl_status put_call_args(const rpd_file *f, rocl_records *to, rpd_worker *w, uint64_t id,
-                                 rocl_view text, rocl_error *err)
-{
-    put_args(to, text);
-    rocl_status st = put_columns(f, to, w, RPD_AUTOGRAD, id, G_SEQ, err);
-    if (st == ROCL_OK && !f->by_op)
-        st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
-    if (st == ROCL_OK && !f->by_op)
-        st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
-    return st ? st : put_frames(f, to, w, id, err);
-}
-
 rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
                          unsigned i, rocl_error *err)
 {
@@ -184,7 +156,7 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
     r.link = id;
     const char *why = rpd_read_times(rows, A_START, i, &r.as.e);
     if (why)
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why);
     const uint64_t args = rpd_read_key(rows, A_ARGS, i, &bad);
     if ((st = rpd_find_text(f, to, w, rpd_read_key(rows, A_NAME, i, &bad), &name, err)) !=
             ROCL_OK ||
@@ -192,21 +164,24 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
             ROCL_OK)
         return st;
     if (name == ROCL_NONE)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+        rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there");
     else if (bad)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
-    if (st != ROCL_OK)
-        return st;
+        rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     const rocl_trace *trace = rocl_records_input_of(to)->trace;
     const char *called = name == ROCL_NONE ? "" : rocl_str(trace, name);
     const bool marks = !strcmp(called, "UserMarker"), is_mark = r.as.e.start == r.as.e.end;
     if (marks)
         r.kind = is_mark ? ROCL_INSTANT : ROCL_MARKER;
     if (marks && !r.as.e.start && r.as.e.end > 0) /* the tracer saw only its pop */
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin", err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, "a range without a begin");
     if (!marks) {
         r.as.e.name = name == ROCL_NONE ? 0 : name;
-        r.as.e.category = category_of(f, t, called);
+        r.as.e.category = is_tracer(called)                                 ? f->tracer
+                          : t == RPD_HSA_API || !strncmp(called, "hsa_", 4) ? f->words.hsa
+                          : !strncmp(called, "hip", 3) || !strncmp(called, "__hip", 5)
+                              ? f->words.hip
+                          : !strncmp(called, "cu", 2) ? f->cuda
+                                                      : f->user;
         if (r.as.e.category == f->user && is_mark) /* of rpd_mark */
             r.kind = ROCL_INSTANT;
         if (r.as.e.category == f->user && domain != ROCL_NONE && domain)
@@ -223,8 +198,7 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
             return st;
         const rocl_view text = strings ? rpd_read_text(strings, S_STRING, k) : (rocl_view){"", 0};
         if (marks && !strings)
-            st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its text is not there",
-                                   err);
+            rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its text is not there");
         if (marks) {
             r.as.e.category = is_mark ? f->words.mark : f->words.range;
             r.name = text;
@@ -232,8 +206,16 @@ rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd
         } else if (wants_alloc) {
             st = put_allocation(f, to, r, frees, text, err);
         }
-        if (wants_args && st == ROCL_OK)
-            st = put_call_args(f, to, w, id, marks ? (rocl_view){0} : text, err);
+        if (wants_args && st == ROCL_OK) { /* from its text and from the tables with its id */
+            if (!marks)
+                put_args(to, text);
+            st = put_columns(f, to, w, RPD_AUTOGRAD, id, G_SEQ, err);
+            if (st == ROCL_OK && !f->by_op)
+                st = put_columns(f, to, w, RPD_KERNEL, id, K_STREAM, err);
+            if (st == ROCL_OK && !f->by_op)
+                st = put_columns(f, to, w, RPD_COPY, id, C_STREAM, err);
+            st = st ? st : put_frames(f, to, w, id, err);
+        }
     }
     return st == ROCL_OK ? rocl_record_put(to, &r, err) : st;
 }

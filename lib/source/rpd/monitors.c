@@ -25,10 +25,10 @@ rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, 
     rpd_read_int(rows, M_DEVICE, i, &device, &bad);
     const char *why = rpd_read_times(rows, M_START, i, &r.as.e);
     if (why)
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why);
     if (bad || !rpd_read_real(rows, M_VALUE, i, &r.as.sample.value))
         return rocl_record_fault(to, r.where, ROCL_FAULT_NO_NUMBER,
-                                 "the value of a counter is not a number", err);
+                                 "the value of a counter is not a number");
     const int64_t end = r.as.e.end;
     rocl_sample_value *s = &r.as.sample;
     s->xcc = s->shader_engine = s->instance = s->shader_array = s->wgp = -1;

@@ -35,7 +35,7 @@ static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w
     rpd_read_int(rows, K_GROUP, i, &d->group_segment, &bad);
     rpd_read_int(rows, K_PRIVATE, i, &d->private_segment, &bad);
     if (bad)
-        st = rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
+        rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     return st == ROCL_OK && !*name
                ? rpd_find_text(f, to, w, rpd_read_key(rows, K_NAME, i, &bad), name, err)
                : st;
@@ -59,8 +59,7 @@ static rocl_status add_copy(rpd_file *f, rocl_records *to, rpd_worker *w, rocl_s
         size = width * height;
     r->as.copy.size = size > 0 ? (uint64_t)size : 0;
     if (bad)
-        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number",
-                                 err);
+        return rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     if (size <= 0 && rocl_records_first_pass(to))
         atomic_fetch_add(&f->sizeless, 1);
     return ROCL_OK;
@@ -111,7 +110,7 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
     rocl_record_begin(&r, ROCL_DISPATCH, rpd_place(RPD_OP, id));
     const char *why = rpd_read_times(rows, O_START, i, &r.as.e);
     if (why)
-        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why, err);
+        return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why);
     r.agent = rpd_read_key(rows, O_GPU, i, &bad);
     r.queue = rpd_read_queue(rows, O_QUEUE, i, &bad);
     if (f->gpu_stride && r.queue != ROCL_NO_KEY)
@@ -132,14 +131,14 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
         st = rpd_find_text(f, to, w, rpd_read_key(calls, A_NAME, k, &bad), &called, err);
         api = called == ROCL_NONE ? "" : rocl_str(trace, called);
     } else if (r.link != ROCL_NO_KEY) {
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_EVENT,
-                               "the call that launched it is not there", err);
+        rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_EVENT,
+                          "the call that launched it is not there");
         r.link = ROCL_NO_KEY;
     }
     if (st == ROCL_OK && (name == ROCL_NONE || type == ROCL_NONE))
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+        rocl_record_fault(to, r.where, ROCL_FAULT_DANGLING_NAME, "its name is not there");
     else if (st == ROCL_OK && bad)
-        st = rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number", err);
+        rocl_record_fault(to, r.where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     if (st != ROCL_OK)
         return st;
     name = name == ROCL_NONE ? 0 : name;

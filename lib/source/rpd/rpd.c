@@ -50,17 +50,16 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         return st;
     if (!owners)
         return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                 of_call ? "it belongs to no call" : "it belongs to no operation",
-                                 err);
+                                 of_call ? "it belongs to no call" : "it belongs to no operation");
     switch (t) {
     case RPD_API_OPS: {
         const uint64_t api = first = rpd_read_key(rows, L_API, i, &bad);
         if (api == ROCL_NO_KEY)
-            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it names no call", err);
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it names no call");
         st = rocl_lookup_find(f->links, &w->links, (rocl_lookup_key){owner, 0}, &first, err);
         if (st == ROCL_OK && first != api)
-            st = rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
-                                   "another call launched its operation", err);
+            rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE,
+                              "another call launched its operation");
         return st;
     }
     case RPD_FRAME:
@@ -71,20 +70,18 @@ static rocl_status check_row(const rpd_file *f, rocl_records *to, rpd_worker *w,
         if (st == ROCL_OK && text != ROCL_NONE && text) {
             const char *type = rocl_str(rocl_records_input_of(to)->trace, text);
             if (rocprof_is_copy((rocl_view){type, strlen(type)}))
-                return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it is of a copy",
-                                         err);
+                return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "it is of a copy");
         }
         if (!rpd_read_real(rows, V_VALUE, i, &value))
             return rocl_record_fault(to, where, ROCL_FAULT_NO_NUMBER,
-                                     "the value of a counter is not a number", err);
+                                     "the value of a counter is not a number");
         if (st == ROCL_OK)
             st = rpd_find_text(f, to, w, rpd_read_key(rows, V_NAME, i, &bad), &text, err);
         if (st == ROCL_OK && text == ROCL_NONE)
-            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "its counter has no name",
-                                     err);
+            return rocl_record_fault(to, where, ROCL_FAULT_ORPHAN_VALUE, "its counter has no name");
     }
     if (st == ROCL_OK && text == ROCL_NONE)
-        st = rocl_record_fault(to, where, ROCL_FAULT_DANGLING_NAME, "its name is not there", err);
+        rocl_record_fault(to, where, ROCL_FAULT_DANGLING_NAME, "its name is not there");
     return st;
 }
 
@@ -99,36 +96,6 @@ static bool define_node(rocl_capture *c, rocl_map *nodes, uint64_t machine, uint
         n->id = (int64_t)machine;
     *index = n ? (uint32_t)(n - c->nodes) : ROCL_NONE;
     return n;
-}
-
-/* GPUs of several machines, whose names are unknown, are labelled by both numbers:
- * "GPU 2 (node 1)". */
-static rocl_status place_on_nodes(const rpd_file *f, rocl_trace *t, rocl_capture *c,
-                                  rocl_error *err)
-{
-    rocl_map nodes = {0};
-    bool several = false, ok = true;
-    for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
-        several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
-    for (uint32_t i = 0; f->pid_stride && i < c->process_count; i++)
-        several |= (uint64_t)c->processes[i].id >= f->pid_stride;
-    for (uint32_t i = 0; several && f->pid_stride && i < c->process_count && ok; i++) {
-        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
-        ok = define_node(c, &nodes, (uint64_t)p->id / f->pid_stride, &p->node);
-    }
-    for (uint32_t i = 0; several && f->gpu_stride && i < c->agent_count && ok; i++) {
-        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
-        const uint64_t number = (uint64_t)a->id, own = number % f->gpu_stride;
-        char label[64];
-        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)", (unsigned long long)own,
-                               (unsigned long long)(number / f->gpu_stride));
-        ok = define_node(c, &nodes, number / f->gpu_stride, &a->node);
-        a->label = rocl_strings_put(t->strings, label, (size_t)n);
-        a->absolute_index = a->logical_index = a->type_index = (int64_t)own;
-        ok = ok && a->label != ROCL_NONE;
-    }
-    rocl_map_free(&nodes);
-    return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Lost sizes are not a fault of a row, but affect all sums of bytes: a remark says so. */
@@ -156,7 +123,31 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
 {
     rpd_file *f = in->state;
     rocl_capture *c = &in->capture->pub;
-    rocl_status st = place_on_nodes(f, in->trace, c, err);
+    /* GPUs of several machines, whose names are unknown, are labelled by both numbers:
+     * "GPU 2 (node 1)". */
+    rocl_map nodes = {0};
+    bool several = false, ok = true;
+    for (uint32_t i = 0; f->gpu_stride && i < c->agent_count; i++)
+        several |= (uint64_t)c->agents[i].id >= f->gpu_stride;
+    for (uint32_t i = 0; f->pid_stride && i < c->process_count; i++)
+        several |= (uint64_t)c->processes[i].id >= f->pid_stride;
+    for (uint32_t i = 0; several && f->pid_stride && i < c->process_count && ok; i++) {
+        rocl_process *p = rocl_definition_at(c, ROCL_DEFINE_PROCESS, i);
+        ok = define_node(c, &nodes, (uint64_t)p->id / f->pid_stride, &p->node);
+    }
+    for (uint32_t i = 0; several && f->gpu_stride && i < c->agent_count && ok; i++) {
+        rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
+        const uint64_t number = (uint64_t)a->id, own = number % f->gpu_stride;
+        char label[64];
+        const int n = snprintf(label, sizeof label, "GPU %llu (node %llu)", (unsigned long long)own,
+                               (unsigned long long)(number / f->gpu_stride));
+        ok = define_node(c, &nodes, number / f->gpu_stride, &a->node);
+        a->label = rocl_strings_put(in->trace->strings, label, (size_t)n);
+        a->absolute_index = a->logical_index = a->type_index = (int64_t)own;
+        ok = ok && a->label != ROCL_NONE;
+    }
+    rocl_map_free(&nodes);
+    rocl_status st = ok ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK)
         st = rpd_name_units(in->trace, c, err);
     return st ? st : remark_on_sizes(f, in, err);
@@ -168,13 +159,11 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     rpd_file *f = in->state;
-    void **state = rocl_records_state(to);
-    rpd_worker *w = *state ? *state : calloc(1, sizeof *w);
+    rpd_worker *w = rocl_records_own(to, sizeof *w);
     const rpd_table t = piece->part;
     const bool checks = t == RPD_API_OPS || t == RPD_FRAME || t == RPD_COUNTER;
     rocl_status st = ROCL_OK;
     unsigned n = 1;
-    *state = w;
     if (!w)
         return rocl_fail_memory(err);
     if (checks && !rocl_records_first_pass(to))

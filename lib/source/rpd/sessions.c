@@ -32,11 +32,6 @@ static rocl_status open_calls(rocl_db *db, const char **table, rocl_error *err)
     return rc == SQLITE_OK || rc == SQLITE_ERROR ? ROCL_OK : rocl_sqlite_fail(db, "rocpd_api", err);
 }
 
-static void close_calls(rocl_db *db)
-{
-    sqlite3_exec(rocl_db_handle(db), "DROP TABLE IF EXISTS temp.rocl_calls", NULL, NULL, NULL);
-}
-
 /* The row of rocpd_api next to an id, on one side of it: its id, pid and a time; false: none. */
 static bool find_next_call(sqlite3_stmt *s, uint64_t id, uint64_t *found, int64_t *pid,
                            int64_t *time)
@@ -160,7 +155,7 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
         st = find_sessions(f, h, calls, err);
     if (st == ROCL_OK)
         st = find_item_sessions(f, h, calls, err);
-    close_calls(db);
+    sqlite3_exec(rocl_db_handle(db), "DROP TABLE IF EXISTS temp.rocl_calls", NULL, NULL, NULL);
     return st;
 }
 

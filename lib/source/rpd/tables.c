@@ -153,16 +153,6 @@ rocl_status rpd_open_rows(const rpd_file *f, rocl_db *db, rpd_table t, rocl_rows
     return *rows ? ROCL_OK : rocl_rows_open(rows, db, f->names[t], rpd_tables[t].columns, n, err);
 }
 
-/* Opens a table for lookups. Of operations only types and existence are needed. */
-static rocl_status open_joined(const rpd_file *f, rpd_worker *w, rpd_table t, rocl_error *err)
-{
-    const char *columns[RPD_COLUMNS_MAX] = {
-        [O_TYPE] = f->counters ? rpd_tables[RPD_OP].columns[O_TYPE] : NULL};
-    if (t != RPD_OP || w->joined[t])
-        return rpd_open_rows(f, w->db, t, &w->joined[t], err);
-    return rocl_rows_open(&w->joined[t], w->db, f->names[t], columns, O_TYPE + 1, err);
-}
-
 rocl_status rpd_find_row(const rpd_file *f, rpd_worker *w, rpd_table t, uint64_t id,
                          const rocl_rows **found, unsigned *i, rocl_error *err)
 {
@@ -172,7 +162,13 @@ rocl_status rpd_find_row(const rpd_file *f, rpd_worker *w, rpd_table t, uint64_t
     *found = NULL;
     if (!f->names[t] || id > INT64_MAX)
         return ROCL_OK;
-    if ((st = open_joined(f, w, t, err)) != ROCL_OK)
+    if (t == RPD_OP && !*rows) { /* only types and existence are needed */
+        const char *columns[] = {[O_TYPE] = f->counters ? rpd_tables[t].columns[O_TYPE] : NULL};
+        st = rocl_rows_open(rows, w->db, f->names[t], columns, O_TYPE + 1, err);
+    } else {
+        st = rpd_open_rows(f, w->db, t, rows, err);
+    }
+    if (st != ROCL_OK)
         return st;
     if (!*n || (int64_t)id < (*rows)->id[0] || (int64_t)id > (*rows)->id[*n - 1]) {
         *n = 0;

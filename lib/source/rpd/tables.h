@@ -108,7 +108,9 @@ rocl_status rpd_find_tables(rpd_file *f, rocl_db *db, rocl_error *err);
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Of row i at hand. What is no number sets *bad, which is not cleared; NULL and '' do not. */
+/* Cells of the row i at hand. What is no number sets *bad, which is not cleared; NULL and '' do
+ * not.
+ */
 
 /* False: NULL, '' or not a number; *v is then 0. */
 bool rpd_read_int(const rocl_rows *rows, unsigned column, unsigned i, int64_t *v, bool *bad);
