@@ -139,37 +139,3 @@ rocl_status rocl_marker_kernels_put(rocl_marker_kernels *m, rocl_tables *out, ro
     free(pairs);
     return st;
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-size_t rocl_marker_kernels_count(const rocl_marker_kernels *m)
-{
-    return rocl_strings_count(m->keys) - 1;
-}
-
-void rocl_marker_kernels_put_pair(rocl_marker_kernels *m, size_t number, rocl_put *to)
-{
-    const uint32_t id = (uint32_t)number + 1;
-    pair_key key;
-    memcpy(&key, rocl_strings_get(m->keys, id, NULL), sizeof key);
-    rocl_put_text(to, key.marker);
-    rocl_put_text(to, key.kernel);
-    rocl_put_signed(to, key.rank);
-    rocl_samples_put(m->times, id, to);
-}
-
-rocl_status rocl_marker_kernels_take_pair(rocl_marker_kernels *m, unsigned rank, rocl_taken *from,
-                                          rocl_error *err)
-{
-    pair_key key = {.marker = rocl_take_text(from)};
-    key.kernel = rocl_take_text(from);
-    key.rank = rocl_take_signed(from);
-    const uint32_t id = find_pair(m, key);
-    return id == ROCL_NONE ? rocl_fail_memory(err)
-                           : rocl_samples_take(m->times, rank, id, true, from, err);
-}
-
-rocl_samples *rocl_marker_kernels_samples(const rocl_marker_kernels *m)
-{
-    return m->times;
-}

@@ -61,10 +61,11 @@ typedef struct rocl_calls rocl_calls;
 typedef struct rocl_collector_def rocl_collector_def;
 typedef struct rocl_report_def rocl_report_def;
 typedef struct rocl_gather_def rocl_gather_def;
+typedef struct rocl_keyed rocl_keyed;
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
-enum { ROCL_COLLECTOR_SORTERS = 6 };
+enum { ROCL_COLLECTOR_SORTERS = 6, ROCL_COLLECTOR_KEYED = 2 };
 
 /* What the struct of every collector begins with. */
 typedef struct rocl_collector {
@@ -77,6 +78,8 @@ typedef struct rocl_collector {
     bool needs_calls; /* `open` sets it, so that look_up_calls is called */
     bool needs_args;  /* `open` sets it, so that batches have the arguments of calls */
     rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
+    rocl_keyed *keyed[ROCL_COLLECTOR_KEYED];      /* see rocl_keyed_open */
+    unsigned keyed_count;
 } rocl_collector;
 
 /* `self` is the collector's struct. Functions but `open` and `add_batch` may be NULL. */

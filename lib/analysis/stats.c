@@ -9,7 +9,7 @@
 #include "analysis/domains.h"
 #include "analysis/calls.h"
 #include "analysis/event_id.h"
-#include "analysis/gather.h"
+#include "analysis/keyed.h"
 #include "base/array.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
@@ -143,6 +143,8 @@ static void close_collector(stats *s, unsigned i)
         c->def->close(c);
     for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS; k++)
         rocl_sorter_free(c->sorters[k]);
+    for (unsigned k = 0; k < c->keyed_count; k++)
+        rocl_keyed_close(c->keyed[k], c->trace->opt.jobs);
     free(c);
     s->collectors[i] = NULL;
 }
