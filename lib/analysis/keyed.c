@@ -35,6 +35,7 @@ void rocl_keyed_close(rocl_keyed *k, unsigned workers)
         for (size_t i = 0; i < k->workers[w].cap; i++)
             free_exact_sums(k->def, k->workers[w].of + i * k->def->sum_size);
         free(k->workers[w].of);
+        rocl_map_free(&k->workers[w].words);
     }
     free(k->workers);
     rocl_strings_free(k->keys);
@@ -56,10 +57,22 @@ void *rocl_keyed_sums(rocl_keyed *k, unsigned worker, uint32_t group)
                                                                         : NULL;
 }
 
+/* A key of one word is looked up faster among those that the worker has had. */
 void *rocl_keyed_at(rocl_keyed *k, unsigned worker, const void *key)
 {
-    const uint32_t group = rocl_keyed_group(k, key);
-    return group == ROCL_NONE ? NULL : rocl_keyed_sums(k, worker, group);
+    rocl_map *words = k->key_size == sizeof(uint64_t) ? &k->workers[worker].words : NULL;
+    uint64_t word = 0;
+    uint32_t group = ROCL_NONE;
+    if (words) {
+        memcpy(&word, key, sizeof word);
+        group = rocl_map_get(words, word, ROCL_NONE);
+    }
+    if (group == ROCL_NONE) {
+        group = rocl_keyed_group(k, key);
+        if (group == ROCL_NONE || (words && !rocl_map_put(words, word, group)))
+            return NULL;
+    }
+    return rocl_keyed_sums(k, worker, group);
 }
 
 void *rocl_keyed_all(rocl_keyed *k)

@@ -7,6 +7,7 @@
 #include "analysis/gather.h"
 #include "analysis/samples.h"
 #include "base/exact.h"
+#include "base/map.h"
 
 typedef enum rocl_member_type {
     /* Members of a key. Rows are in their order: */
@@ -68,16 +69,20 @@ typedef struct rocl_keyed_def {
     bool (*has_percentiles)(const void *self, const void *key);
 } rocl_keyed_def;
 
+/* The sums of a worker. */
+struct rocl_worker_sums {
+    char *of; /* by group */
+    size_t cap;
+    rocl_map words; /* groups by keys of one word: see rocl_keyed_at */
+};
+
 /* A member of a collector's struct. */
 struct rocl_keyed {
     const rocl_keyed_def *def;
     size_t key_size;      /* that of the definition; `open` may set a smaller one */
     rocl_strings *keys;   /* their ids are the groups, from 1 on */
     rocl_samples *values; /* by group, if there are any */
-    struct rocl_worker_sums {
-        char *of; /* by group */
-        size_t cap;
-    } * workers;
+    struct rocl_worker_sums *workers;
 };
 
 /* The collector frees it. */
