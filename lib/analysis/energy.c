@@ -5,7 +5,7 @@
  * energy in between belongs to the kernels that run, in equal shares; to copies if no kernel runs;
  * or else to nobody. A walk over the times keeps sums since the begin: a kernel has what they have
  * grown by from its begin to its end. Kernels that run wait in a heap, by their ends. */
-#include "analysis/sampled.h"
+#include "analysis/samples.h"
 
 #include <stdlib.h>
 #include <string.h>

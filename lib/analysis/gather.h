@@ -4,7 +4,7 @@
  *     1. what a collector has questions of its own about, as long as it asks
  *     2. all ranks look up calls
  *     3. the sums of all collectors, which settle before that
- *     4. values of which percentiles are looked for (samples.h), as long as any are not known
+ *     4. values of which percentiles are looked for (percentiles.h), as long as any are not known
  *
  * A collector that can do this has a rocl_gather_def; events for others come to rank 0. Captures
  * have the same numbers on all ranks, and so have GPUs. Texts have not. */
@@ -140,7 +140,7 @@ struct rocl_gather_def {
     rocl_status (*put)(void *self, rocl_put *to, rocl_error *err);
     rocl_status (*take)(void *self, unsigned rank, rocl_taken *from, rocl_error *err);
     /* Of which `put` and `take` have put and taken groups; NULL: there are none. */
-    struct rocl_samples *(*samples)(void *self);
+    struct rocl_percentiles *(*samples)(void *self);
 };
 
 /* ---- for stats.c ----------------------------------------------------------------------------- */

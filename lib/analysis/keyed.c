@@ -17,7 +17,7 @@ rocl_status rocl_keyed_open(rocl_keyed *k, const rocl_keyed_def *def, rocl_colle
     c->keyed[c->keyed_count++] = k;
     k->workers = calloc(workers, sizeof *k->workers);
     if (def->has_percentiles)
-        k->values = rocl_samples_new(c->trace->space, workers);
+        k->values = rocl_percentiles_new(c->trace->space, workers);
     return k->keys && k->workers && (k->values || !def->has_percentiles) ? ROCL_OK
                                                                          : rocl_fail_memory(err);
 }
@@ -39,7 +39,7 @@ void rocl_keyed_close(rocl_keyed *k, unsigned workers)
     }
     free(k->workers);
     rocl_strings_free(k->keys);
-    rocl_samples_free(k->values);
+    rocl_percentiles_free(k->values);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ static rocl_status put_table(const rocl_collector *c, size_t table, rocl_put *to
             for (size_t m = 0; m < d->sum_count && !bare; m++)
                 put_member(to, d->sums[m].type, sums + d->sums[m].at);
             if (k->values)
-                rocl_samples_put(k->values, i, to);
+                rocl_percentiles_put(k->values, i, to);
         }
         free_exact_sums(d, sums);
         st = good ? rocl_put_piece(to, err) : rocl_fail_memory(err);
@@ -400,7 +400,7 @@ static rocl_status take_group(rocl_collector *c, rocl_keyed *k, unsigned rank, b
         return rocl_fail_memory(err);
     if (!k->values)
         return ROCL_OK;
-    return rocl_samples_take(k->values, rank, group, d->has_percentiles(c, key), from, err);
+    return rocl_percentiles_take(k->values, rank, group, d->has_percentiles(c, key), from, err);
 }
 
 rocl_status rocl_keyed_take(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
@@ -432,7 +432,7 @@ rocl_status rocl_keyed_take(void *self, unsigned rank, rocl_taken *from, rocl_er
     return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
 }
 
-struct rocl_samples *rocl_keyed_values(void *self)
+struct rocl_percentiles *rocl_keyed_values(void *self)
 {
     return ((rocl_collector *)self)->keyed[0]->values;
 }

@@ -5,7 +5,7 @@
 #define ROCL_ANALYSIS_KEYED_H
 
 #include "analysis/gather.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "base/exact.h"
 #include "base/map.h"
 
@@ -81,7 +81,7 @@ struct rocl_keyed {
     const rocl_keyed_def *def;
     size_t key_size;      /* that of the definition; `open` may set a smaller one */
     rocl_strings *keys;   /* their ids are the groups, from 1 on */
-    rocl_samples *values; /* by group, if there are any */
+    rocl_percentiles *values; /* by group, if there are any */
     struct rocl_worker_sums *workers;
 };
 
@@ -114,7 +114,7 @@ int rocl_keyed_compare(const rocl_keyed_def *def, const rocl_trace *t, const voi
 /* For rocl_gather_def: all keyed sums of a collector, the first of which may have values. */
 rocl_status rocl_keyed_put(void *self, rocl_put *to, rocl_error *err);
 rocl_status rocl_keyed_take(void *self, unsigned rank, rocl_taken *from, rocl_error *err);
-struct rocl_samples *rocl_keyed_values(void *self);
+struct rocl_percentiles *rocl_keyed_values(void *self);
 #define ROCL_GATHER_KEYED                                                                          \
     .put = rocl_keyed_put, .take = rocl_keyed_take, .samples = rocl_keyed_values
 /* Where they are complete when the last event has come. */

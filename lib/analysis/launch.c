@@ -5,7 +5,7 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/lanes.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "base/array.h"
 #include "base/wide.h"
 
@@ -36,9 +36,9 @@ typedef struct launch_delay {
 
 typedef struct launch {
     rocl_collector c;
-    rocl_sorter *kernels; /* by process and stack id */
-    rocl_samples *delays; /* by group */
-    rocl_strings *keys;   /* their ids are the groups */
+    rocl_sorter *kernels;     /* by process and stack id */
+    rocl_percentiles *delays; /* by group */
+    rocl_strings *keys;       /* their ids are the groups */
     launch_group *groups;
     size_t group_count;
     launch_delay longest[LONGEST_DELAYS]; /* the longest first */
@@ -136,7 +136,7 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
                                         question->key[0],
                                         question->key[1]},
                         compare_delays);
-    return rocl_samples_add(l->delays, 0, id, delay, err);
+    return rocl_percentiles_add(l->delays, 0, id, delay, err);
 }
 
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
@@ -256,7 +256,7 @@ static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
         launch_group *g = &l->groups[i];
         if (!g->count)
             continue;
-        st = rocl_samples_describe(l->delays, i, &g->delay, err);
+        st = rocl_percentiles_describe(l->delays, i, &g->delay, err);
         describe_launch_group(g);
         l->groups[n++] = *g;
     }
@@ -283,7 +283,7 @@ static rocl_status open_launch(void *self, rocl_error *err)
     launch *l = self;
     l->c.needs_calls = true;
     l->kernels = rocl_collector_sorter(&l->c, 4);
-    l->delays = rocl_samples_new(l->c.trace->space, l->c.trace->opt.jobs);
+    l->delays = rocl_percentiles_new(l->c.trace->space, l->c.trace->opt.jobs);
     l->keys = rocl_strings_new();
     return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -291,7 +291,7 @@ static rocl_status open_launch(void *self, rocl_error *err)
 static void close_launch(void *self)
 {
     launch *l = self;
-    rocl_samples_free(l->delays);
+    rocl_percentiles_free(l->delays);
     rocl_strings_free(l->keys);
     free(l->groups);
 }

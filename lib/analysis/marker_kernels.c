@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/distribution.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 
 /* Interned as bytes: no holes. */
 typedef struct pair_key {
@@ -22,7 +22,7 @@ typedef struct pair {
 struct rocl_marker_kernels {
     rocl_collector *c;
     rocl_strings *keys; /* their ids are the pairs */
-    rocl_samples *times;
+    rocl_percentiles *times;
 };
 
 rocl_marker_kernels *rocl_marker_kernels_new(rocl_collector *c)
@@ -32,7 +32,7 @@ rocl_marker_kernels *rocl_marker_kernels_new(rocl_collector *c)
         return NULL;
     m->c = c;
     m->keys = rocl_strings_new();
-    m->times = rocl_samples_new(c->trace->space, c->trace->opt.jobs);
+    m->times = rocl_percentiles_new(c->trace->space, c->trace->opt.jobs);
     if (m->keys && m->times)
         return m;
     rocl_marker_kernels_free(m);
@@ -44,7 +44,7 @@ void rocl_marker_kernels_free(rocl_marker_kernels *m)
     if (!m)
         return;
     rocl_strings_free(m->keys);
-    rocl_samples_free(m->times);
+    rocl_percentiles_free(m->times);
     free(m);
 }
 
@@ -58,7 +58,7 @@ rocl_status rocl_marker_kernels_add(rocl_marker_kernels *m, uint32_t marker, uin
 {
     const uint32_t id =
         find_pair(m, (pair_key){marker, kernel, m->c->options->by_rank ? rank : -1});
-    return id == ROCL_NONE ? rocl_fail_memory(err) : rocl_samples_add(m->times, 0, id, ns, err);
+    return id == ROCL_NONE ? rocl_fail_memory(err) : rocl_percentiles_add(m->times, 0, id, ns, err);
 }
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(pair, field)
@@ -118,7 +118,7 @@ rocl_status rocl_marker_kernels_put(rocl_marker_kernels *m, rocl_tables *out, ro
     rocl_status st = pairs ? ROCL_OK : rocl_fail_memory(err);
     const size_t n = count - 1;
     for (size_t i = 1; i <= n && st == ROCL_OK; i++)
-        st = rocl_samples_describe(m->times, (uint32_t)i, &pairs[i].d, err);
+        st = rocl_percentiles_describe(m->times, (uint32_t)i, &pairs[i].d, err);
     if (st == ROCL_OK) {
         pair *p = pairs + 1;
         qsort_r(p, n, sizeof *p, compare_by_marker, m);

@@ -255,7 +255,7 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
         if (!sums)
             return rocl_fail_memory(err);
         rocl_keyed_add(&summary_groups, sums, &own);
-        st = rocl_samples_add(s->keyed.values, worker, group, ns, err);
+        st = rocl_percentiles_add(s->keyed.values, worker, group, ns, err);
     }
     return st;
 }
@@ -282,7 +282,7 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
                                                               e->start,
                                                               {b->capture->index + 1,
                                                                rocl_row_word(e->id, b->kind)}});
-        st = rocl_samples_add(s->keyed.values, worker, group, e->end - e->start, err);
+        st = rocl_percentiles_add(s->keyed.values, worker, group, e->end - e->start, err);
         if (st == ROCL_OK && copies)
             st = add_copy(s, worker, b, i, err);
     }
@@ -305,9 +305,9 @@ static rocl_status open_groups(summary *s, rocl_error *err)
         if (has_percentiles(s, &g->key))
             described[n++] = (rocl_described){i, &g->d};
         else
-            g->d = rocl_samples_sum(s->keyed.values, i);
+            g->d = rocl_percentiles_sum(s->keyed.values, i);
     }
-    const rocl_status st = rocl_samples_describe_all(s->keyed.values, described, n, err);
+    const rocl_status st = rocl_percentiles_describe_all(s->keyed.values, described, n, err);
     free(described);
     return st;
 }
