@@ -217,9 +217,19 @@ int rocl_keyed_compare(const rocl_keyed_def *d, const rocl_trace *t, const void 
  * and their values; then its totals. */
 enum { BARE_GROUP, GROUP, TOTALS, KINDS };
 
+/* Bytes of those members that are put as they are. */
+static const size_t sizes[] = {
+    [ROCL_KEY_REAL] = sizeof(double),
+    [ROCL_KEY_AGENT] = sizeof(rocl_agent_key),
+    [ROCL_KEY_SIZES] = SIZES,
+    [ROCL_SUM_REAL] = sizeof(double),
+    [ROCL_SUM_REAL_LEAST] = sizeof(double),
+    [ROCL_SUM_REAL_GREATEST] = sizeof(double),
+    [ROCL_SUM_LONGEST] = sizeof(rocl_longest),
+};
+
 static void put_member(rocl_put *to, rocl_member_type type, const void *p)
 {
-    const rocl_longest *l = p;
     switch (type) {
     case ROCL_KEY_TEXT:
         rocl_put_text(to, *(const uint32_t *)p);
@@ -233,45 +243,27 @@ static void put_member(rocl_put *to, rocl_member_type type, const void *p)
     case ROCL_KEY_INT:
         rocl_put_signed(to, *(const int64_t *)p);
         break;
-    case ROCL_KEY_AGENT:
-        rocl_put_bytes(to, p, sizeof(rocl_agent_key));
-        break;
-    case ROCL_KEY_SIZES:
-        rocl_put_bytes(to, p, SIZES);
-        break;
     case ROCL_SUM_COUNT:
-        rocl_put_number(to, *(const uint64_t *)p);
-        break;
     case ROCL_SUM_INT:
     case ROCL_SUM_LEAST:
     case ROCL_SUM_GREATEST:
-        rocl_put_number(to, (uint64_t) * (const int64_t *)p);
-        break;
-    case ROCL_KEY_REAL:
-    case ROCL_SUM_REAL:
-    case ROCL_SUM_REAL_LEAST:
-    case ROCL_SUM_REAL_GREATEST:
-        rocl_put_bytes(to, p, sizeof(double));
+        rocl_put_number(to, *(const uint64_t *)p);
         break;
     case ROCL_SUM_EXACT:
         rocl_put_exact(to, p);
         break;
-    case ROCL_SUM_LONGEST:
-        rocl_put_number(to, l->event.capture_plus1);
-        rocl_put_number(to, l->event.row);
-        rocl_put_signed(to, l->start);
-        rocl_put_number(to, (uint64_t)l->duration);
-        break;
+    default:
+        rocl_put_bytes(to, p, sizes[type]);
     }
 }
 
 /* Numbers that no rank may have sent make the message a bad one. False: memory is out. */
 static bool take_member(rocl_taken *from, const rocl_trace *t, const rocl_member *m, void *p)
 {
-    rocl_agent_key *agent = p;
-    rocl_longest *l = p;
-    uint64_t n = 0;
-    int64_t i = 0;
+    const rocl_agent_key *agent = p;
+    const rocl_longest *l = p;
+    uint64_t n;
+    int64_t i;
     switch (m->type) {
     case ROCL_KEY_TEXT:
         *(uint32_t *)p = rocl_take_text(from);
@@ -289,41 +281,22 @@ static bool take_member(rocl_taken *from, const rocl_trace *t, const rocl_member
     case ROCL_KEY_INT:
         *(int64_t *)p = rocl_take_signed(from);
         break;
-    case ROCL_KEY_AGENT:
-        rocl_take_bytes(from, p, sizeof *agent);
-        from->r.bad |= agent->machine && agent->machine >= t->machine_count;
-        break;
-    case ROCL_KEY_SIZES:
-        rocl_take_bytes(from, p, SIZES);
-        break;
     case ROCL_SUM_COUNT:
-        *(uint64_t *)p = rocl_take_number(from);
-        break;
     case ROCL_SUM_INT:
     case ROCL_SUM_LEAST:
     case ROCL_SUM_GREATEST:
         n = rocl_take_number(from);
-        from->r.bad |= n > INT64_MAX;
-        *(int64_t *)p = (int64_t)n;
-        break;
-    case ROCL_KEY_REAL:
-    case ROCL_SUM_REAL:
-    case ROCL_SUM_REAL_LEAST:
-    case ROCL_SUM_REAL_GREATEST:
-        rocl_take_bytes(from, p, sizeof(double));
+        from->r.bad |= m->type != ROCL_SUM_COUNT && n > INT64_MAX;
+        *(uint64_t *)p = n;
         break;
     case ROCL_SUM_EXACT:
         return rocl_take_exact(from, p);
-    case ROCL_SUM_LONGEST:
-        n = rocl_take_number(from);
-        from->r.bad |= n > t->capture_count;
-        l->event.capture_plus1 = (uint32_t)n;
-        l->event.row = rocl_take_number(from);
-        l->start = rocl_take_signed(from);
-        n = rocl_take_number(from);
-        from->r.bad |= n > INT64_MAX;
-        l->duration = (int64_t)n;
-        break;
+    default:
+        rocl_take_bytes(from, p, sizes[m->type]);
+        if (m->type == ROCL_KEY_AGENT)
+            from->r.bad |= agent->machine && agent->machine >= t->machine_count;
+        if (m->type == ROCL_SUM_LONGEST)
+            from->r.bad |= l->event.capture_plus1 > t->capture_count || l->duration < 0;
     }
     return true;
 }

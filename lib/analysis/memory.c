@@ -43,11 +43,6 @@ typedef struct leak {
     rocl_agent_key agent;
 } leak;
 
-typedef struct memory_span {
-    alignas(ROCL_CACHE_LINE) int64_t first;
-    int64_t last; /* first > last: none */
-} memory_span;
-
 typedef struct memory {
     rocl_collector c;
     rocl_strings *keys; /* owners' keys; their ids are the owners, until these are sorted */
@@ -60,7 +55,7 @@ typedef struct memory {
     int64_t first, from, to;
     leak *leaks;
     size_t leak_count, leak_cap;
-    memory_span *spans; /* by worker: of its events */
+    rocl_extent *spans; /* by worker: of its events */
     rocl_slices slices; /* count 0: nobody wants them */
 } memory;
 
@@ -91,11 +86,8 @@ static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, c
         return rocl_fail_memory(err);
     /* Memory is there when the call returns, and gone when the call to free it begins. */
     int64_t when = a->op == ROCL_OP_FREE ? a->e.start : a->e.end;
-    memory_span *span = &m->spans[worker];
-    if (!scratch && when < span->first)
-        span->first = when;
-    if (!scratch && when > span->last)
-        span->last = when;
+    if (!scratch)
+        rocl_extent_add(&m->spans[worker], when, when);
     const uint64_t key[4] = {(uint64_t)when, ~(uint64_t)a->e.end, c->index, a->e.id};
     return rocl_sorter_add(m->sorter, worker, key, &it, sizeof it, err);
 }
@@ -120,9 +112,9 @@ static rocl_status add_memory_batch(void *self, unsigned worker, const rocl_batc
  */
 
 /* From the first to the last event, but within the window. */
-static rocl_status open_slices(memory *m, const memory_span *span, rocl_error *err)
+static rocl_status open_slices(memory *m, rocl_error *err)
 {
-    memory_span all = *span;
+    rocl_extent all = m->spans[0];
     uint64_t most = m->c.options->slices ? m->c.options->slices : DEFAULT_SLICES;
     all.first = m->from > all.first ? m->from : all.first;
     all.last = m->to < all.last ? m->to : all.last;
@@ -552,12 +544,8 @@ static rocl_status open_memory(void *self, rocl_error *err)
     unsigned jobs = m->c.trace->opt.jobs;
     m->keys = rocl_strings_new();
     m->sorter = rocl_collector_sorter(&m->c, 4);
-    m->spans = rocl_cache_line_calloc(jobs, sizeof *m->spans);
-    if (!m->keys || !m->sorter || !m->spans)
-        return rocl_fail_memory(err);
-    for (unsigned w = 0; w < jobs; w++)
-        m->spans[w] = (memory_span){INT64_MAX, INT64_MIN};
-    return ROCL_OK;
+    m->spans = calloc(jobs, sizeof *m->spans);
+    return m->keys && m->sorter && m->spans ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
@@ -570,13 +558,9 @@ static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < m->owner_count; i++)
         m->owners[i].peak_at = -1;
-    memory_span all = {INT64_MAX, INT64_MIN};
-    for (unsigned w = 0; w < m->c.trace->opt.jobs; w++) {
-        all.first = m->spans[w].first < all.first ? m->spans[w].first : all.first;
-        all.last = m->spans[w].last > all.last ? m->spans[w].last : all.last;
-    }
-    m->first = all.first <= all.last ? all.first : 0;
-    rocl_status st = m->c.options->pictures ? ROCL_OK : open_slices(m, &all, err);
+    rocl_extents_join(m->spans, 1, m->c.trace->opt.jobs);
+    m->first = m->spans[0].first;
+    rocl_status st = m->c.options->pictures ? ROCL_OK : open_slices(m, err);
     if (st == ROCL_OK)
         st = sweep_items(m, err);
     if (st == ROCL_OK)

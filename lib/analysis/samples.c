@@ -82,16 +82,11 @@ typedef struct marker {
     marker_track *tracks;
 } marker;
 
-typedef struct span {
-    alignas(ROCL_CACHE_LINE) int64_t first;
-    int64_t last; /* first > last: none */
-} span;
-
 typedef struct sampled {
     rocl_collector c;
     rocl_strings *keys, *marker_keys;
     rocl_sorter *values, *sweep; /* sweep: NULL without --by-marker */
-    span *spans;                 /* of samples, by worker and machine */
+    rocl_extent *spans;          /* of samples, by worker and machine; in the end of all workers */
     track *tracks;               /* [0] is none */
     size_t track_count;
     uint32_t *order; /* tracks as they are printed */
@@ -140,7 +135,8 @@ static bool has_number_in_brackets(const char *name)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Of equal times: what ends, what begins, values, and at last ends of ranges that take no time. */
+/* The order of what has one time: what ends, what begins, values, and at last ends of ranges that
+ * take no time. */
 enum { RANGE_ENDS, RANGE_BEGINS, VALUE, EMPTY_RANGE_ENDS };
 
 static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
@@ -166,9 +162,8 @@ static rocl_status add_value(sampled *s, unsigned worker, const rocl_batch *b,
     const uint32_t id = rocl_strings_put(s->keys, (const char *)&key, sizeof key);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
-    span *seen = &s->spans[worker * s->c.trace->machine_count + key.machine];
-    seen->first = v->e.start < seen->first ? v->e.start : seen->first;
-    seen->last = v->e.start > seen->last ? v->e.start : seen->last;
+    rocl_extent_add(&s->spans[worker * s->c.trace->machine_count + key.machine], v->e.start,
+                    v->e.start);
     /* Two values of one track and time, as two processes may read them: the larger one lasts. */
     const uint64_t bits = rocl_bits_of_value(v->value), number = id;
     const uint64_t word[3] = {id, (uint64_t)v->e.start, bits};
@@ -217,7 +212,7 @@ static rocl_status add_sampled_batch(void *self, unsigned worker, const rocl_bat
 
 static rocl_slices slices_of(const sampled *s, const track *t)
 {
-    const span *all = &s->spans[t->key.machine];
+    const rocl_extent *all = &s->spans[t->key.machine];
     return rocl_slices_of(all->first, all->last, s->slice_count);
 }
 
@@ -287,13 +282,13 @@ static void name_track(const sampled *s, rocl_tables *out, track *t)
 {
     const rocl_trace *trace = s->c.trace;
     char place[ROCL_PLACE_LABEL_MAX];
-    rocl_buf text = {0};
+    rocl_buf name = {0};
     rocl_place_label(t->key.place, place);
-    rocl_buf_str(&text, rocl_str(trace, t->key.counter));
-    rocl_buf_str(&text, place);
-    out->incomplete |= text.failed;
-    t->name = text.failed ? "" : rocl_tables_text(out, (const char *)text.data, text.len);
-    rocl_buf_free(&text);
+    rocl_buf_str(&name, rocl_str(trace, t->key.counter));
+    rocl_buf_str(&name, place);
+    out->incomplete |= name.failed;
+    t->name = name.failed ? "" : rocl_tables_text(out, (const char *)name.data, name.len);
+    rocl_buf_free(&name);
     t->watts = rocl_watts_of_unit(rocl_str(trace, t->key.unit));
     t->host = rocl_machine_name(trace, t->key.machine);
     t->self = t;
@@ -359,11 +354,6 @@ static double integral_at(const track *t, int64_t time)
                                            : t->integral;
 }
 
-static int64_t known_at(const track *t, int64_t time)
-{
-    return time <= t->first_time ? 0 : (time < t->last_time ? time : t->last_time) - t->first_time;
-}
-
 /* A value that lasted from `since` to `until`, if that is any time. */
 static void note_value(marker_track *m, double v, int64_t since, int64_t until)
 {
@@ -392,14 +382,14 @@ static void turn_marker(sampled *s, marker *m, int64_t now, int sign)
     for (size_t i = 1; i < s->track_count; i++) {
         const track *t = &s->tracks[i];
         marker_track *of = &m->tracks[i];
+        const int64_t until = now < t->last_time ? now : t->last_time;
         if (!track_belongs(m, t) || !t->count)
             continue;
         of->weighted -= sign * integral_at(t, now);
-        of->ns -= sign * known_at(t, now);
+        of->ns -= sign * (until > t->first_time ? until - t->first_time : 0);
         of->increase -= sign * (t->any ? t->held : t->first);
         if (sign < 0 && t->any)
-            note_value(of, t->held, later_time(t->held_since, m->since),
-                       now < t->last_time ? now : t->last_time);
+            note_value(of, t->held, later_time(t->held_since, m->since), until);
     }
     m->total -= sign * now;
     m->since = now;
@@ -463,19 +453,15 @@ static rocl_status sweep_markers(sampled *s, rocl_error *err)
 
 /* Weighted by the time that each value lasted. If none lasted, as with a single value, all weigh
  * the same. For growing counters a mean is meaningless. */
-static double mean_of_track(const track *t)
-{
-    const double ns = (double)(t->last_time - t->first_time);
-    if (t->key.grows)
-        return NAN;
-    return ns > 0 ? rocl_sum_value(&t->weighted) / ns
-                  : rocl_sum_value(&t->total) / (double)t->count;
-}
-
 static rocl_datum field_track_mean(const rocl_report_rows *r, const void *row)
 {
     (void)r;
-    return rocl_datum_if_finite(mean_of_track(row));
+    const track *t = row;
+    const double ns = (double)(t->last_time - t->first_time);
+    if (t->key.grows)
+        return (rocl_datum){0};
+    return rocl_datum_if_finite(ns > 0 ? rocl_sum_value(&t->weighted) / ns
+                                       : rocl_sum_value(&t->total) / (double)t->count);
 }
 
 static rocl_datum field_increase(const rocl_report_rows *r, const void *row)
@@ -536,7 +522,7 @@ static rocl_datum field_unit(const rocl_report_rows *r, const void *field)
     return rocl_field_label(r, &(*(const track *const *)field)->key.unit);
 }
 
-/* Of what a track is; `of` points to it. */
+/* What a track is; `of` points to it. */
 #define TRACK_COLUMNS(row, of, others)                                                             \
     {"agent", "Agent", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_agent, row, of)},           \
         {"host", "Host", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROCL_CELL_BY(field_host, row, of)},          \
@@ -651,43 +637,23 @@ static void add_track(void *sum, const void *row)
     ((track *)sum)->count += ((const track *)row)->count;
 }
 
-static rocl_status put_tracks(sampled *s, rocl_tables *out, uint32_t conditions, rocl_error *err)
-{
-    const size_t n = s->track_count - 1;
-    track *rows = malloc((n + 1) * sizeof *rows);
-    if (!rows)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        rows[i] = s->tracks[s->order[i]];
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &track_table, conditions);
-    rocl_add_top_rows(&r, rows, n, sizeof *rows, add_track);
-    free(rows);
-    return ROCL_OK;
-}
-
 /* "GPU 0 device_power", "process 4200 train process_page": on HOST where there are several. */
 static const char *label_track(const sampled *s, rocl_tables *out, const track *t)
 {
-    rocl_buf text = {0};
-    char of[64];
-    if (t->gpu)
-        snprintf(of, sizeof of, "GPU %u ", t->gpu->id);
-    else
-        snprintf(of, sizeof of, "process %lld ", (long long)t->pid);
-    rocl_buf_str(&text, of);
-    if (t->program) { /* one that runs another program is two processes of one number */
-        rocl_buf_str(&text, t->program);
-        rocl_buf_byte(&text, ' ');
-    }
     const char *place = rocl_machine_place(s->c.trace, t->key.machine);
-    if (*place) {
-        rocl_buf_str(&text, place + 1);
-        rocl_buf_byte(&text, ' ');
-    }
-    rocl_buf_str(&text, t->name);
-    out->incomplete |= text.failed;
-    const char *label = text.failed ? "" : rocl_tables_text(out, (const char *)text.data, text.len);
-    rocl_buf_free(&text);
+    rocl_buf of = {0};
+    if (t->gpu)
+        rocl_buf_printf(&of, "GPU %u ", t->gpu->id);
+    else
+        rocl_buf_printf(&of, "process %lld ", (long long)t->pid);
+    if (t->program) /* one that runs another program is two processes of one number */
+        rocl_buf_printf(&of, "%s ", t->program);
+    if (*place)
+        rocl_buf_printf(&of, "%s ", place + 1);
+    rocl_buf_str(&of, t->name);
+    out->incomplete |= of.failed;
+    const char *label = of.failed ? "" : rocl_tables_text(out, (const char *)of.data, of.len);
+    rocl_buf_free(&of);
     return label;
 }
 
@@ -705,14 +671,7 @@ static void put_slices(const sampled *s, rocl_tables *out)
     }
 }
 
-/* A difference of sums may be slightly outside of the range of values. */
-static double mean_in_marker(const track *t, const marker_track *of)
-{
-    const double mean = t->key.grows ? NAN : rocl_ratio(of->weighted, (double)of->ns);
-    return isnan(mean) ? mean : fmin(fmax(mean, of->min), of->max);
-}
-
-/* Those of GPUs first, then process by process. */
+/* Markers for GPUs come first, then process by process. */
 static int compare_markers(const void *a, const void *b, void *ctx)
 {
     const sampled *s = ctx;
@@ -729,14 +688,6 @@ static int compare_markers(const void *a, const void *b, void *ctx)
     return c ? c : strverscmp(rocl_str(s->c.trace, x->key.name), rocl_str(s->c.trace, y->key.name));
 }
 
-static bool has_values(const sampled *s, const marker *m)
-{
-    bool any = false;
-    for (size_t i = 1; m->tracks && i < s->track_count; i++)
-        any |= m->tracks[i].any;
-    return any;
-}
-
 /* --top counts for GPUs, and for each process. */
 static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions, rocl_error *err)
 {
@@ -745,9 +696,13 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
     size_t n = 0, nth = 0, cut = 0;
     if (!order)
         return rocl_fail_memory(err);
-    for (uint32_t i = 1; i < s->marker_count; i++)
-        if (has_values(s, &s->markers[i]))
+    for (uint32_t i = 1; i < s->marker_count; i++) {
+        bool any = false;
+        for (size_t k = 1; s->markers[i].tracks && k < s->track_count; k++)
+            any |= s->markers[i].tracks[k].any;
+        if (any)
             order[n++] = i;
+    }
     qsort_r(order, n, sizeof *order, compare_markers, s);
     rocl_report_rows r = rocl_begin_table(&s->c, out, &marker_table, conditions);
     for (size_t i = 0; i < n; i++) {
@@ -761,6 +716,10 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
             const marker_track *of = &m->tracks[s->order[k]];
             if (!of->any)
                 continue;
+            /* A difference of sums may be slightly outside of the range of values. */
+            double mean = t->key.grows ? NAN : rocl_ratio(of->weighted, (double)of->ns);
+            if (!isnan(mean))
+                mean = fmin(fmax(mean, of->min), of->max);
             rocl_add_row(
                 &r, &(marker_row){.of = t,
                                   .name = m->key.name,
@@ -768,7 +727,7 @@ static rocl_status put_markers(sampled *s, rocl_tables *out, uint32_t conditions
                                   .count = of->count,
                                   .total = m->total,
                                   .min = of->min,
-                                  .mean = mean_in_marker(t, of),
+                                  .mean = mean,
                                   .max = of->max,
                                   .increase = t->key.grows ? of->increase : NAN,
                                   .joules = t->watts > 0 ? of->weighted * t->watts / 1e9 : NAN});
@@ -792,13 +751,11 @@ static rocl_status open_sampled(void *self, rocl_error *err)
     s->slice_count = o->pictures ? LINE_SLICES : o->slices ? o->slices : DATA_SLICES;
     s->keys = rocl_strings_new();
     s->values = rocl_collector_sorter(&s->c, 3);
-    s->spans = rocl_cache_line_calloc(spans, sizeof *s->spans);
+    s->spans = calloc(spans, sizeof *s->spans);
     s->weighted = calloc(s->slice_count, sizeof *s->weighted);
     s->known = calloc(s->slice_count, sizeof *s->known);
     if (!s->keys || !s->values || !s->spans || !s->weighted || !s->known)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < spans; i++)
-        s->spans[i] = (span){INT64_MAX, INT64_MIN};
     s->c.kinds = ROCL_BIT(ROCL_SAMPLE);
     if (o->by_marker) {
         s->c.kinds |= ROCL_BIT(ROCL_MARKER);
@@ -815,11 +772,7 @@ static rocl_status finish_sampled(void *self, rocl_tables *out, rocl_error *err)
     sampled *s = self;
     const size_t machines = s->c.trace->machine_count;
     const uint32_t conditions = machines > 1 ? ROCL_IF_OWN : 0;
-    for (size_t i = machines; i < machines * s->c.trace->opt.jobs; i++) {
-        span *all = &s->spans[i % machines];
-        all->first = s->spans[i].first < all->first ? s->spans[i].first : all->first;
-        all->last = s->spans[i].last > all->last ? s->spans[i].last : all->last;
-    }
+    rocl_extents_join(s->spans, machines, s->c.trace->opt.jobs);
     s->tracks = rocl_groups_new(s->keys, sizeof(track_key), sizeof *s->tracks, &s->track_count);
     s->order = s->tracks ? malloc(s->track_count * sizeof *s->order) : NULL;
     if (!s->order)
@@ -829,9 +782,17 @@ static rocl_status finish_sampled(void *self, rocl_tables *out, rocl_error *err)
         s->order[i - 1] = i;
     }
     qsort_r(s->order, s->track_count - 1, sizeof *s->order, compare_tracks, s);
+    track *rows = malloc(s->track_count * sizeof *rows);
     rocl_status st = walk_tracks(s, out, err);
     if (st == ROCL_OK)
-        st = put_tracks(s, out, conditions, err);
+        st = rows ? ROCL_OK : rocl_fail_memory(err);
+    if (st == ROCL_OK) {
+        const rocl_report_rows r = rocl_begin_table(&s->c, out, &track_table, conditions);
+        for (size_t i = 0; i + 1 < s->track_count; i++)
+            rows[i] = s->tracks[s->order[i]];
+        rocl_add_top_rows(&r, rows, s->track_count - 1, sizeof *rows, add_track);
+    }
+    free(rows);
     if (st == ROCL_OK && !s->c.options->pictures)
         put_slices(s, out);
     if (st != ROCL_OK || !s->sweep)
