@@ -514,15 +514,6 @@ static bool is_like(const node *n, const node *m)
     return n->kind == m->kind && n->name == m->name;
 }
 
-/* A range inside one with its name adds to that one's total already. */
-static bool is_inside_its_like(const attribution *a, const node *n)
-{
-    for (uint32_t up = n->parent; up; up = a->nodes[up].parent)
-        if (is_like(&a->nodes[up], n))
-            return true;
-    return false;
-}
-
 /* False: memory is out. */
 static bool put_list(attribution *a, rocl_tables *out)
 {
@@ -540,7 +531,11 @@ static bool put_list(attribution *a, rocl_tables *out)
         }
         row *r = &rows[n++];
         *r = make_row(a, i);
-        if (is_inside_its_like(a, of)) {
+        /* A range inside one with its name adds to that one's total already. */
+        uint32_t up = of->parent;
+        while (up && !is_like(&a->nodes[up], of))
+            up = a->nodes[up].parent;
+        if (up) {
             r->of.total = 0;
             r->in.host_total = r->in.host_total < 0 ? -1 : 0;
             r->in.kernels = r->in.copies = 0;

@@ -48,16 +48,11 @@ void rocl_marker_kernels_free(rocl_marker_kernels *m)
     free(m);
 }
 
-static uint32_t find_pair(rocl_marker_kernels *m, pair_key key)
-{
-    return rocl_strings_put(m->keys, (const char *)&key, sizeof key);
-}
-
 rocl_status rocl_marker_kernels_add(rocl_marker_kernels *m, uint32_t marker, uint32_t kernel,
                                     int32_t rank, int64_t ns, rocl_error *err)
 {
-    const uint32_t id =
-        find_pair(m, (pair_key){marker, kernel, m->c->options->by_rank ? rank : -1});
+    const pair_key key = {marker, kernel, m->c->options->by_rank ? rank : -1};
+    const uint32_t id = rocl_strings_put(m->keys, (const char *)&key, sizeof key);
     return id == ROCL_NONE ? rocl_fail_memory(err) : rocl_percentiles_add(m->times, 0, id, ns, err);
 }
 

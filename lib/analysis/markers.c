@@ -64,20 +64,6 @@ static uint64_t key_word(const rocl_capture *c, uint32_t index)
     return (uint64_t)c->index << 32 | index;
 }
 
-static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
-                             const rocl_event *e, rocl_error *err)
-{
-    const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
-    marker_key group = {e->name == ROCL_NONE ? 0 : e->name, -1};
-    if (m->c.options->by_rank)
-        group.rank = c->processes[e->process].rank;
-    const uint32_t id = rocl_keyed_group(&m->groups, &group);
-    if (id == ROCL_NONE)
-        return rocl_fail_memory(err);
-    const uint64_t numbers[] = {(uint64_t)e->end, id};
-    return rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
-}
-
 static rocl_status add_marker_batch(void *self, unsigned worker, const rocl_batch *b,
                                     rocl_error *err)
 {
@@ -87,7 +73,14 @@ static rocl_status add_marker_batch(void *self, unsigned worker, const rocl_batc
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         if (b->kind == ROCL_MARKER) {
-            st = add_range(m, worker, c, e, err);
+            const marker_key group = {e->name == ROCL_NONE ? 0 : e->name,
+                                      m->c.options->by_rank ? c->processes[e->process].rank : -1};
+            const uint32_t id = rocl_keyed_group(&m->groups, &group);
+            if (id == ROCL_NONE)
+                return rocl_fail_memory(err);
+            const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
+            const uint64_t numbers[] = {(uint64_t)e->end, id};
+            st = rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
         } else if (e->stack_id && b->kind == ROCL_REGION) {
             const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 1, e->id};
             const uint64_t numbers[] = {(uint64_t)e->end, e->process, e->stack_id};
@@ -178,45 +171,34 @@ typedef struct linked_call {
     size_t count, cap;
 } linked_call;
 
-static rocl_status add_range_of_call(linked_call *l, const rocl_sort_record *rec, rocl_error *err)
-{
-    uint64_t range;
-    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0) {
-        memcpy(l->key, rec->key, sizeof l->key);
-        l->count = 0;
-    }
-    rocl_read_numbers(rec, &range, 1);
-    if (!range || memcmp(l->key, rec->key, sizeof l->key) != 0)
-        return ROCL_OK;
-    if (!ROCL_GROW(l->ranges, l->cap, l->count + 1))
-        return rocl_fail_memory(err);
-    l->ranges[l->count++] = range;
-    return ROCL_OK;
-}
-
-static rocl_status add_work_of_call(markers *m, const linked_call *l, const rocl_sort_record *rec,
-                                    rocl_error *err)
-{
-    uint64_t v[2]; /* end, kind */
-    rocl_status st = ROCL_OK;
-    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0)
-        return ROCL_OK;
-    rocl_read_numbers(rec, v, 2);
-    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
-        const uint64_t key[3] = {l->ranges[i], rec->key[2], v[0]};
-        st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
-    }
-    return st;
-}
-
+/* The calls of a stack id come before its work. */
 static rocl_status link_work(markers *m, rocl_error *err)
 {
     linked_call l = {0};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(m->links, err);
-    while (rocl_next_record(m->links, &rec, &st, err))
-        st = rec.key[2] & GPU_WORK ? add_work_of_call(m, &l, &rec, err)
-                                   : add_range_of_call(&l, &rec, err);
+    while (rocl_next_record(m->links, &rec, &st, err)) {
+        const bool other = memcmp(l.key, rec.key, 2 * sizeof *rec.key) != 0; /* stack id */
+        uint64_t v[2]; /* range; or end and kind of the work */
+        rocl_read_numbers(&rec, v, 2);
+        if (rec.key[2] & GPU_WORK) {
+            for (size_t i = 0; i < l.count && !other && st == ROCL_OK; i++) {
+                const uint64_t key[3] = {l.ranges[i], rec.key[2], v[0]};
+                st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
+            }
+            continue;
+        }
+        if (other) {
+            memcpy(l.key, rec.key, sizeof l.key);
+            l.count = 0;
+        }
+        if (!v[0] || memcmp(l.key, rec.key, sizeof l.key) != 0)
+            continue;
+        if (ROCL_GROW(l.ranges, l.cap, l.count + 1))
+            l.ranges[l.count++] = v[0];
+        else
+            st = rocl_fail_memory(err);
+    }
     free(l.ranges);
     rocl_collector_free_sorter(&m->c, &m->links);
     return st;

@@ -3,8 +3,8 @@
  *     workers[w].groups[]: open: the block that is being filled
  *                          large: distribution without percentiles
  *                                 blocks[]: full, in memory or in the file of the sort space
- *     workers[w].after[g]: where the group is among those of the worker, plus 1: of a million
- * groups each worker may see few
+ *     workers[w].at_plus1[g]: where the group is among those of the worker, plus 1: each worker may
+ *                             see few of a million groups
  *
  * A block is words of 32 bits, a value each. A value that does not fit is WIDE and two words more,
  * the low one first; it does not go over the end of a block. */
@@ -46,24 +46,24 @@ typedef struct group {
 typedef struct worker {
     group *groups;
     size_t count, cap;
-    uint32_t *after; /* 0: the worker has seen nothing of the group */
-    size_t after_cap;
+    uint32_t *at_plus1; /* 0: the worker has seen nothing of the group */
+    size_t at_cap;
     uint32_t *scratch; /* a block out of the file; NULL: none was read */
 } worker;
 
 static group *find_group(const worker *w, uint32_t group_index)
 {
-    const uint32_t after = group_index < w->after_cap ? w->after[group_index] : 0;
-    return after ? &w->groups[after - 1] : NULL;
+    const uint32_t plus1 = group_index < w->at_cap ? w->at_plus1[group_index] : 0;
+    return plus1 ? &w->groups[plus1 - 1] : NULL;
 }
 
 /* NULL: memory is out. */
 static group *add_group(worker *w, uint32_t group_index)
 {
-    if (!ROCL_GROW(w->after, w->after_cap, (size_t)group_index + 1) ||
+    if (!ROCL_GROW(w->at_plus1, w->at_cap, (size_t)group_index + 1) ||
         !ROCL_GROW(w->groups, w->cap, w->count + 1))
         return NULL;
-    w->after[group_index] = (uint32_t)++w->count;
+    w->at_plus1[group_index] = (uint32_t)++w->count;
     return &w->groups[w->count - 1];
 }
 
@@ -94,7 +94,7 @@ struct rocl_percentiles {
 
 /* Where a worker reads values of a group, which may be of any worker. */
 typedef struct reader {
-    rocl_percentiles *samples;
+    rocl_percentiles *all;
     unsigned worker;
     uint32_t group;
 } reader;
@@ -196,34 +196,28 @@ rocl_status rocl_percentiles_add(rocl_percentiles *s, unsigned worker_index, uin
 
 typedef void words_fn(void *ctx, const uint32_t *words, uint32_t n);
 
-static rocl_status load_block(const reader *r, const block *b, const uint32_t **words,
-                              rocl_error *err)
-{
-    worker *own = &r->samples->workers[r->worker];
-    *words = b->memory;
-    if (*words)
-        return ROCL_OK;
-    if (!own->scratch && !(own->scratch = malloc(BLOCK * sizeof *own->scratch)))
-        return rocl_fail_memory(err);
-    *words = own->scratch;
-    return rocl_space_read(r->samples->space, (uint8_t *)own->scratch,
-                           b->words * sizeof *own->scratch, b->offset, err);
-}
-
 /* Calls fn with all blocks of a group, of all workers. */
 static rocl_status each_block(const reader *r, words_fn *fn, void *ctx, rocl_error *err)
 {
-    for (unsigned w = 0; w < r->samples->worker_count; w++) {
-        const group *g = find_group(&r->samples->workers[w], r->group);
+    for (unsigned w = 0; w < r->all->worker_count; w++) {
+        const group *g = find_group(&r->all->workers[w], r->group);
         if (!g)
             continue;
         const large *l = g->large;
         for (size_t i = 0; l && i < l->count; i++) {
-            const uint32_t *words;
-            rocl_status st = load_block(r, &l->blocks[i], &words, err);
+            const block *b = &l->blocks[i];
+            worker *own = &r->all->workers[r->worker];
+            if (b->memory) {
+                fn(ctx, b->memory, b->words);
+                continue;
+            }
+            if (!own->scratch && !(own->scratch = malloc(BLOCK * sizeof *own->scratch)))
+                return rocl_fail_memory(err);
+            const rocl_status st = rocl_space_read(r->all->space, (uint8_t *)own->scratch,
+                                                   b->words * sizeof *own->scratch, b->offset, err);
             if (st != ROCL_OK)
                 return st;
-            fn(ctx, words, l->blocks[i].words);
+            fn(ctx, own->scratch, b->words);
         }
         fn(ctx, g->open, g->words);
     }
@@ -326,16 +320,17 @@ rocl_distribution rocl_percentiles_sum(const rocl_percentiles *s, uint32_t group
     rocl_distribution d = {0};
     for (unsigned w = 0; w < s->worker_count; w++) {
         const group *g = find_group(&s->workers[w], group_index);
-        const rocl_distribution part = g ? sum_group(g) : (rocl_distribution){0};
-        rocl_distribution_merge(&d, &part);
+        const rocl_distribution own = g ? sum_group(g) : (rocl_distribution){0};
+        rocl_distribution_merge(&d, &own);
     }
     return d;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
+/* ---- several ranks
+ * ------------------------------------------------------------------------------- */
 
-/* A range is cut into this many parts, or has at most this many values, which are listed. */
-enum { PART_BITS = 8, PARTS = 1 << PART_BITS };
+/* A range is cut into this many pieces, or has at most this many values, which are listed. */
+enum { PIECE_BITS = 8, PIECES = 1 << PIECE_BITS };
 /* Bytes of the numbers of all ranges that are asked at once. */
 #define ASKED_BYTES ((size_t)16 << 20)
 
@@ -343,10 +338,10 @@ enum { PART_BITS = 8, PARTS = 1 << PART_BITS };
 typedef struct range {
     uint64_t low;
     unsigned bits;
-    bool lists;        /* its values, not how many are in each part */
+    bool lists;        /* its values, not how many are in each piece */
     uint32_t n;        /* values listed so far */
     uint64_t count;    /* of values of all ranks; known on rank 0 */
-    uint64_t *numbers; /* PARTS of them */
+    uint64_t *numbers; /* PIECES of them */
 } range;
 
 /* The percentiles of a group. Their ranks ascend, and so do the ranges. */
@@ -366,9 +361,9 @@ static void free_ranges(search *f)
     f->range_count = 0;
 }
 
-static unsigned part_shift(const range *r)
+static unsigned piece_shift(const range *r)
 {
-    return r->bits > PART_BITS ? r->bits - PART_BITS : 0;
+    return r->bits > PIECE_BITS ? r->bits - PIECE_BITS : 0;
 }
 
 /* What one pass over the values of a group counts; also on another rank. */
@@ -383,8 +378,8 @@ static void count_in_ranges(void *ctx, const uint32_t *words, uint32_t n)
             if (at >> r->bits)
                 continue;
             if (!r->lists)
-                r->numbers[at >> part_shift(r)]++;
-            else if (r->n < PARTS)
+                r->numbers[at >> piece_shift(r)]++;
+            else if (r->n < PIECES)
                 r->numbers[r->n++] = v;
             break;
         }
@@ -395,12 +390,12 @@ static bool make_numbers(search *f)
 {
     bool good = true;
     for (unsigned k = 0; k < f->range_count; k++)
-        good &= (f->ranges[k].numbers = calloc(PARTS, sizeof(uint64_t))) != NULL;
+        good &= (f->ranges[k].numbers = calloc(PIECES, sizeof(uint64_t))) != NULL;
     return good;
 }
 
 typedef struct counting {
-    rocl_percentiles *samples;
+    rocl_percentiles *all;
     search *searches;
 } counting;
 
@@ -410,7 +405,7 @@ static rocl_status count_task(void *ctx, unsigned worker_index, size_t i, rocl_e
     search *f = &c->searches[i];
     if (!f->range_count)
         return ROCL_OK;
-    return each_block(&(reader){c->samples, worker_index, f->group}, count_in_ranges, f, err);
+    return each_block(&(reader){c->all, worker_index, f->group}, count_in_ranges, f, err);
 }
 
 static rocl_status count_values(rocl_percentiles *s, search *searches, size_t n, rocl_error *err)
@@ -437,7 +432,7 @@ static rocl_status set_ranges(search *f, const range *of, rocl_error *err)
             f->ranges[f->range_count++] = (range){.low = of[k].low,
                                                   .bits = of[k].bits,
                                                   .count = of[k].count,
-                                                  .lists = of[k].count <= PARTS};
+                                                  .lists = of[k].count <= PIECES};
         f->range_of[k] = f->range_count - 1;
     }
     return make_numbers(f) ? ROCL_OK : rocl_fail_memory(err);
@@ -460,21 +455,15 @@ static rocl_status begin_search(const rocl_percentiles *s, search *f, rocl_error
     return set_ranges(f, of, err);
 }
 
-/* Were all values of the range counted or listed? */
-static bool is_complete(const range *r)
-{
-    uint64_t sum = r->n;
-    for (unsigned i = 0; i < PARTS && !r->lists; i++)
-        sum += r->numbers[i];
-    return sum == r->count;
-}
-
 static rocl_status narrow_search(search *f, rocl_error *err)
 {
     range of[ROCL_RANKS] = {{0}};
     for (unsigned i = 0; i < f->range_count; i++) {
         range *r = &f->ranges[i];
-        if (!is_complete(r))
+        uint64_t sum = r->n;
+        for (unsigned k = 0; k < PIECES && !r->lists; k++)
+            sum += r->numbers[k];
+        if (sum != r->count)
             return rocl_fail(err, ROCL_INTERNAL, "ranks of the team have lost values of a group");
         if (r->lists)
             qsort(r->numbers, r->n, sizeof *r->numbers, rocl_compare_u64);
@@ -485,12 +474,12 @@ static rocl_status narrow_search(search *f, rocl_error *err)
             f->values[k] = (int64_t)r->numbers[f->rank[k] - 1];
             f->rank[k] = 0;
         } else if (r) {
-            unsigned part = 0;
-            while (f->rank[k] > r->numbers[part])
-                f->rank[k] -= r->numbers[part++];
-            of[k] = (range){.low = r->low + ((uint64_t)part << part_shift(r)),
-                            .bits = part_shift(r),
-                            .count = r->numbers[part]};
+            unsigned piece = 0;
+            while (f->rank[k] > r->numbers[piece])
+                f->rank[k] -= r->numbers[piece++];
+            of[k] = (range){.low = r->low + ((uint64_t)piece << piece_shift(r)),
+                            .bits = piece_shift(r),
+                            .count = r->numbers[piece]};
             f->values[k] = (int64_t)of[k].low;
             f->rank[k] = of[k].bits ? f->rank[k] : 0;
         }
@@ -512,7 +501,7 @@ rocl_status rocl_percentiles_prepare(rocl_percentiles *s, rocl_error *err)
         s->first = s->past;
     while (!more && s->past < s->search_count && bytes < ASKED_BYTES && st == ROCL_OK) {
         st = begin_search(s, &s->searches[s->past], err);
-        bytes += s->searches[s->past++].range_count * PARTS * sizeof(uint64_t);
+        bytes += s->searches[s->past++].range_count * PIECES * sizeof(uint64_t);
     }
     return st;
 }
@@ -553,7 +542,7 @@ static void hear_range(range *r, rocl_taken *from)
     uint64_t n = rocl_take_number(from), at = 0;
     for (; n && !from->r.bad; n--) {
         at += rocl_take_number(from);
-        if (r->lists ? r->n >= PARTS : at >= PARTS)
+        if (r->lists ? r->n >= PIECES : at >= PIECES)
             from->r.bad = true;
         else if (r->lists)
             r->numbers[r->n++] = r->low + at;
@@ -618,19 +607,6 @@ void rocl_percentiles_put(rocl_percentiles *s, uint32_t group_index, rocl_put *t
     rocl_put_sums(to, &d);
 }
 
-static rocl_status add_search(rocl_percentiles *s, uint32_t group_index, rocl_error *err)
-{
-    if (!ROCL_GROW(s->search_of, s->group_cap, (size_t)group_index + 1))
-        return rocl_fail_memory(err);
-    if (s->search_of[group_index])
-        return ROCL_OK;
-    if (!ROCL_GROW(s->searches, s->search_cap, s->search_count + 1))
-        return rocl_fail_memory(err);
-    s->searches[s->search_count++].group = group_index;
-    s->search_of[group_index] = (uint32_t)s->search_count;
-    return ROCL_OK;
-}
-
 rocl_status rocl_percentiles_take(rocl_percentiles *s, unsigned rank, uint32_t group_index,
                                   bool percentiles, rocl_taken *from, rocl_error *err)
 {
@@ -644,7 +620,16 @@ rocl_status rocl_percentiles_take(rocl_percentiles *s, unsigned rank, uint32_t g
         return rocl_fail_memory(err);
     groups->groups[groups->count++] = group_index;
     rocl_distribution_merge(&g->large->d, &d);
-    return percentiles ? add_search(s, group_index, err) : ROCL_OK;
+    if (!percentiles)
+        return ROCL_OK;
+    if (!ROCL_GROW(s->search_of, s->group_cap, (size_t)group_index + 1) ||
+        !ROCL_GROW(s->searches, s->search_cap, s->search_count + 1))
+        return rocl_fail_memory(err);
+    if (!s->search_of[group_index]) {
+        s->searches[s->search_count++].group = group_index;
+        s->search_of[group_index] = (uint32_t)s->search_count;
+    }
+    return ROCL_OK;
 }
 
 /* ---- another rank ---- */
@@ -681,14 +666,14 @@ static void put_range(rocl_put *to, const range *r)
     uint32_t n = r->n;
     if (r->lists)
         qsort(r->numbers, n, sizeof *r->numbers, rocl_compare_u64);
-    for (unsigned i = 0; i < PARTS && !r->lists; i++)
+    for (unsigned i = 0; i < PIECES && !r->lists; i++)
         n += r->numbers[i] != 0;
     rocl_put_number(to, n);
     for (uint32_t i = 0; r->lists && i < n; i++) {
         rocl_put_number(to, r->numbers[i] - r->low - last);
         last = r->numbers[i] - r->low;
     }
-    for (unsigned i = 0; i < PARTS && !r->lists; i++)
+    for (unsigned i = 0; i < PIECES && !r->lists; i++)
         if (r->numbers[i]) {
             rocl_put_number(to, i - last);
             rocl_put_number(to, r->numbers[i]);
@@ -717,7 +702,7 @@ rocl_status rocl_percentiles_answer(rocl_percentiles *s, rocl_taken *from, rocl_
 
 static rocl_status describe_group(const reader *r, rocl_distribution *d, rocl_error *err)
 {
-    const rocl_percentiles *s = r->samples;
+    const rocl_percentiles *s = r->all;
     uint64_t ranks[ROCL_RANKS];
     int64_t values[ROCL_RANKS];
     *d = rocl_percentiles_sum(s, r->group);
@@ -747,7 +732,7 @@ rocl_status rocl_percentiles_describe(rocl_percentiles *s, uint32_t group_index,
 enum { TASKS_EACH = 16 };
 
 typedef struct describe_run {
-    rocl_percentiles *samples;
+    rocl_percentiles *all;
     const rocl_described *groups;
     size_t count, each; /* groups in all, and in a task */
 } describe_run;
@@ -757,7 +742,7 @@ static rocl_status describe_some(void *ctx, unsigned number, size_t task, rocl_e
     const describe_run *r = ctx;
     rocl_status st = ROCL_OK;
     for (size_t i = task * r->each; i < (task + 1) * r->each && i < r->count && !st; i++)
-        st = describe_group(&(reader){r->samples, number, r->groups[i].group}, r->groups[i].d, err);
+        st = describe_group(&(reader){r->all, number, r->groups[i].group}, r->groups[i].d, err);
     return st;
 }
 
@@ -790,7 +775,7 @@ rocl_percentiles *rocl_percentiles_new(rocl_sort_space *space, unsigned workers)
     return NULL;
 }
 
-/* Memory of the space is not given back: samples live as long as the report. */
+/* Memory of the space is not given back: values live as long as the report. */
 void rocl_percentiles_free(rocl_percentiles *s)
 {
     if (!s)
@@ -806,7 +791,7 @@ void rocl_percentiles_free(rocl_percentiles *s)
             free(g->open);
         }
         free(s->workers[w].groups);
-        free(s->workers[w].after);
+        free(s->workers[w].at_plus1);
         free(s->workers[w].scratch);
     }
     for (size_t i = 0; i < s->search_count; i++)

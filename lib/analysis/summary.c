@@ -58,7 +58,7 @@ typedef struct summary_row {
 
 /* Where events of a group come from. Most events are of a few hundred groups: those of late are not
  * looked up. */
-typedef struct origin {
+typedef struct origin { /* no holes */
     uint32_t name, category, kind, capture, process, agent;
     uint32_t stream; /* its name */
     uint32_t group;  /* 0: of none */
@@ -163,28 +163,6 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     }
 }
 
-static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
-{
-    const rocl_event *e = rocl_batch_event(b, i);
-    const rocl_stats_options *o = s->c.options;
-    origin f = {.name = e->name, .category = e->category, .kind = b->kind};
-    if (!o->by_rank && !o->by_agent && !o->by_stream)
-        return f;
-    read_agent_and_lane(b, i, &f.agent, &f.stream);
-    f.capture = b->capture->index + 1;
-    f.process = o->by_rank ? e->process : 0;
-    f.agent = o->by_agent ? f.agent : 0;
-    f.stream = o->by_stream ? f.stream : 0;
-    return f;
-}
-
-static bool same_origin(const origin *a, const origin *b)
-{
-    return a->name == b->name && a->category == b->category && a->kind == b->kind &&
-           a->capture == b->capture && a->process == b->process && a->agent == b->agent &&
-           a->stream == b->stream;
-}
-
 /* The group of an event where groups are of names, and nothing else, if its name was among the last
  * ones; 0: it was not. */
 static inline uint32_t find_group_of_name(const summary *s, unsigned worker, rocl_kind kind,
@@ -200,12 +178,21 @@ static inline uint32_t find_group_of_name(const summary *s, unsigned worker, roc
 /* The group of an event; ROCL_NONE: memory is out. */
 static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, size_t i)
 {
-    origin f = origin_of(s, b, i);
+    const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_stats_options *o = s->c.options;
+    origin f = {.name = e->name, .category = e->category, .kind = b->kind};
+    if (o->by_rank || o->by_agent || o->by_stream) {
+        read_agent_and_lane(b, i, &f.agent, &f.stream);
+        f.capture = b->capture->index + 1;
+        f.process = o->by_rank ? e->process : 0;
+        f.agent = o->by_agent ? f.agent : 0;
+        f.stream = o->by_stream ? f.stream : 0;
+    }
     uint32_t hash = (f.name ^ f.category << 7 ^ f.kind << 3 ^ f.agent << 5 ^ f.stream << 9 ^
                      f.process << 11 ^ f.capture << 13) *
                     HASH_FACTOR;
     origin *slot = &s->recent[worker][hash >> (32 - RECENT_BITS)];
-    if (slot->group && same_origin(&f, slot) && !s->c.options->by_dims)
+    if (slot->group && !memcmp(&f, slot, offsetof(origin, group)) && !o->by_dims)
         return slot->group;
     summary_key k;
     make_key(s, b, i, &k);
