@@ -58,7 +58,7 @@ typedef struct attribution {
  */
 #define LAUNCH (UINT64_C(1) << 63)
 
-/* Of ranges those that have no category. */
+/* What ranges are that have no category. */
 static const char *const kind_names[] = {
     [ROCL_MARKER] = "marker", [ROCL_REGION] = "call", [ROCL_DISPATCH] = "kernel",
     [ROCL_COPY] = "copy",     [OF_RANK] = "rank",     [OF_NO_CALL] = "no call"};

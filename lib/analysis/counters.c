@@ -30,7 +30,7 @@ typedef struct series_key {
 _Static_assert(sizeof(group_key) == 4 * 4 + sizeof(rocl_agent_key), "no holes");
 _Static_assert(sizeof(series_key) == sizeof(group_key) + 2 * 4 + 5 * 8, "no holes");
 
-/* Of a group or a series; a row of a table as well. */
+/* The values of a group or a series; a row of a table as well. */
 typedef struct values {
     union { /* the key: that of a series begins with that of its group */
         group_key group;
@@ -136,17 +136,6 @@ static rocl_status flush_recent(counters *s, recent *r, rocl_error *err)
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-/* When all have come: for the ranks of a team, or when the report is finished. */
-static rocl_status flush_all_recent(void *self, rocl_error *err)
-{
-    counters *s = self;
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-        for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
-            st = flush_recent(s, &s->recent[w][i], err);
-    return st;
-}
-
 /* ---- collecting ------------------------------------------------------------------------------ */
 
 static group_key make_group(const counters *s, const rocl_batch *b, const rocl_event *e,
@@ -170,18 +159,13 @@ static group_key make_group(const counters *s, const rocl_batch *b, const rocl_e
     return k;
 }
 
-static recent *find_recent(recent *all, const origin *o)
-{
-    const uint32_t h = (o->name ^ o->counter << 7 ^ o->agent << 3 ^ o->process << 5 ^ o->capture) *
-                       UINT32_C(2654435761);
-    return &all[h / (UINT32_MAX / RECENT + 1)];
-}
-
 static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_batch *b,
                                      const rocl_counter_value *v, rocl_error *err)
 {
     const origin o = {b->capture->index, v->d.e.process, v->d.agent, v->d.e.name, v->counter};
-    recent *r = find_recent(s->recent[worker], &o);
+    const uint32_t h = (o.name ^ o.counter << 7 ^ o.agent << 3 ^ o.process << 5 ^ o.capture) *
+                       UINT32_C(2654435761);
+    recent *r = &s->recent[worker][h / (UINT32_MAX / RECENT + 1)];
     if (!r->group || memcmp(&r->of, &o, sizeof o) != 0) {
         group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
         k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
@@ -233,14 +217,6 @@ static rocl_status add_counter_batch(void *self, unsigned worker, const rocl_bat
 static double mean_of(const values *g)
 {
     return rocl_sum_value(&g->total) / (double)g->count;
-}
-
-/* Weighted by the time that each value lasted. Where nothing lasts, as of a single value, all weigh
- * the same. */
-static double mean_over_time(const values *g)
-{
-    double ns = rocl_sum_value(&g->time);
-    return ns > 0 ? rocl_sum_value(&g->weighted) / ns : mean_of(g);
 }
 
 static void merge_values(void *into, const void *from)
@@ -336,7 +312,10 @@ static rocl_status settle_counters(void *self, rocl_error *err)
     open_series open = {0};
     rocl_sort_record rec;
     series_sums *all = rocl_keyed_all(&s->series);
-    rocl_status st = all ? flush_all_recent(s, err) : rocl_fail_memory(err);
+    rocl_status st = all ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+        for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
+            st = flush_recent(s, &s->recent[w][i], err);
     if (st != ROCL_OK || !s->by_time)
         return st;
     st = rocl_sorter_start(s->by_time, err);
@@ -365,9 +344,13 @@ static rocl_datum field_mean(const rocl_report_rows *r, const void *row)
     return rocl_field_real(r, &v);
 }
 
+/* Weighted by the time that each value lasted. Where nothing lasts, as with a single value, all
+ * weigh the same. */
 static rocl_datum field_mean_over_time(const rocl_report_rows *r, const void *row)
 {
-    double v = mean_over_time(row);
+    const values *g = row;
+    const double ns = rocl_sum_value(&g->time);
+    const double v = ns > 0 ? rocl_sum_value(&g->weighted) / ns : mean_of(g);
     return rocl_field_real(r, &v);
 }
 

@@ -7,19 +7,17 @@
  * their operands. A block is a group with a plan; it has the values of each derived counter, and
  * the sums of the operands, with which each expression is evaluated once more at the end. */
 #include "analysis/derived.h"
+#include "analysis/gpu_kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/map.h"
 #include "derive/derive.h"
 
-/* GPUs of one architecture with the same constants. */
+/* What is known of a kind of GPUs. */
 typedef struct profile {
     const char *arch; /* "" unknown */
-    rocl_constant *constants;
-    size_t constant_count;
     rocl_derive_program *program;
     const rocl_metric *metrics;
     size_t metric_count;
@@ -116,9 +114,9 @@ typedef struct derived {
     rocl_derive *definitions;
     uint32_t mentioned; /* symbols below this stand in the files */
     profile *profiles;
-    size_t profile_count, profile_cap;
-    uint32_t **profile_of; /* by capture and agent, the last is for an unknown one */
-    uint32_t **symbols;    /* by capture and counter */
+    size_t profile_count;
+    rocl_gpu_kinds gpus; /* of which there is a profile each */
+    uint32_t **symbols;  /* by capture and counter */
     rocl_sorter *values;
     rocl_strings *groups;
     rocl_map blocks_by_key; /* group << 32 | plan */
@@ -132,120 +130,6 @@ typedef struct derived {
     instance_list *each;    /* by symbol */
     rocl_arena arena;
 } derived;
-
-/* ---- GPUs ------------------------------------------------------------------------------------ */
-
-/* Numbers among the properties of an agent, in lower case. */
-static rocl_status read_constants(derived *s, const char *json, profile *p, rocl_error *err)
-{
-    rocl_json r;
-    rocl_json_token t;
-    size_t cap = 0;
-    char key[64] = "";
-    bool after_key = false;
-    rocl_json_open(&r, json, strlen(json), 0, 0);
-    for (rocl_json_kind k; (k = rocl_json_next(&r, &t)) != ROCL_JSON_NOTHING;) {
-        const bool named = after_key && r.depth == 1;
-        after_key = k == ROCL_JSON_KEY;
-        if (k == ROCL_JSON_KEY) {
-            size_t n = t.text.n < sizeof key ? t.text.n : 0;
-            for (size_t i = 0; i < n; i++)
-                key[i] = (char)(t.text.p[i] | (t.text.p[i] >= 'A' && t.text.p[i] <= 'Z' ? 32 : 0));
-            key[n] = '\0';
-        }
-        double v;
-        if (k != ROCL_JSON_NUMBER || !named || !*key || !rocl_json_double(t.text, &v) ||
-            !isfinite(v))
-            continue;
-        if (!ROCL_GROW(p->constants, cap, p->constant_count + 1))
-            return rocl_fail_memory(err);
-        p->constants[p->constant_count] =
-            (rocl_constant){rocl_derive_symbol(s->definitions, key, strlen(key)), v};
-        if (p->constants[p->constant_count++].symbol == ROCL_NONE)
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
-}
-
-/* Some properties are of the device, not of its kind: they do not tell kinds of GPUs apart. */
-static bool same_profile(const derived *s, const profile *a, const profile *b)
-{
-    static const char *const kinds[] = {
-        "simd_count",         "wave_front_size",   "num_xcc",          "cu_count",
-        "array_count",        "simd_per_cu",       "num_shader_banks", "simd_arrays_per_engine",
-        "max_waves_per_simd", "cu_per_simd_array", "lds_size_in_kb",   "max_engine_clk_fcompute"};
-    if (strcmp(a->arch, b->arch) != 0)
-        return false;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        double of[2] = {-1, -1};
-        const profile *const both[] = {a, b};
-        for (unsigned i = 0; i < 2; i++)
-            for (size_t j = 0; j < both[i]->constant_count; j++)
-                if (!strcmp(rocl_derive_name(s->definitions, both[i]->constants[j].symbol),
-                            kinds[k]))
-                    of[i] = both[i]->constants[j].value;
-        if (of[0] != of[1])
-            return false;
-    }
-    return true;
-}
-
-/* The profile of an agent; ROCL_NONE as agent: one of which nothing is known. */
-static rocl_status find_profile(derived *s, const rocl_capture *c, uint32_t agent, uint32_t *index,
-                                rocl_error *err)
-{
-    const rocl_trace *t = s->c.trace;
-    const char *given = s->c.options->derive_arch;
-    profile p = {.arch = agent == ROCL_NONE ? "" : rocl_str(t, c->agents[agent].name)};
-    rocl_status st = ROCL_OK;
-    if (strncmp(p.arch, "gfx", 3) != 0)
-        p.arch = given ? given : "";
-    if (agent != ROCL_NONE) {
-        char *json = NULL;
-        st = rocl_agent_json(s->c.trace, c, agent, &json, err);
-        if (st == ROCL_OK)
-            st = read_constants(s, json, &p, err);
-        free(json);
-    }
-    for (*index = 0; *index < s->profile_count; ++*index)
-        if (same_profile(s, &p, &s->profiles[*index]))
-            break;
-    if (st == ROCL_OK && *index == s->profile_count) {
-        if (!ROCL_GROW(s->profiles, s->profile_cap, s->profile_count + 1))
-            st = rocl_fail_memory(err);
-        else
-            s->profiles[s->profile_count++] = p;
-        if (st == ROCL_OK)
-            return st;
-    }
-    free(p.constants);
-    return st;
-}
-
-static rocl_status collect_profiles(derived *s, rocl_error *err)
-{
-    rocl_trace *t = s->c.trace;
-    rocl_status st = ROCL_OK;
-    s->profile_of = calloc(t->capture_count + 1, sizeof *s->profile_of);
-    s->symbols = calloc(t->capture_count + 1, sizeof *s->symbols);
-    if (!s->profile_of || !s->symbols)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        if (!c->counter_count)
-            continue;
-        s->profile_of[i] = calloc(c->agent_count + 1, sizeof **s->profile_of);
-        s->symbols[i] = calloc(c->counter_count, sizeof **s->symbols);
-        if (!s->profile_of[i] || !s->symbols[i])
-            return rocl_fail_memory(err);
-        for (uint32_t a = 0; a < c->agent_count && st == ROCL_OK; a++)
-            if (c->agents[a].type != ROCL_AGENT_CPU)
-                st = find_profile(s, c, a, &s->profile_of[i][a], err);
-        if (st == ROCL_OK)
-            st = find_profile(s, c, ROCL_NONE, &s->profile_of[i][c->agent_count], err);
-    }
-    return st;
-}
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
@@ -266,11 +150,18 @@ static rocl_status open_derived(void *self, rocl_error *err)
     s->c.fields = (s->c.options->by_dispatch ? ROCL_FIELD_DISPATCH_ID : 0u) |
                   (rocl_derive_needs_instances(s->definitions) ? ROCL_FIELD_PLACES : 0u);
     if (st == ROCL_OK)
-        st = collect_profiles(s, err);
-    for (size_t i = 0; i < s->profile_count && st == ROCL_OK; i++) {
-        profile *p = &s->profiles[i];
-        st = rocl_derive_program_new(&p->program, s->definitions, p->arch, p->constants,
-                                     p->constant_count, err);
+        st = rocl_gpu_kinds_find(&s->gpus, s->definitions, s->c.trace, s->c.options->derive_arch,
+                                 err);
+    s->profiles = calloc(s->gpus.count + 1, sizeof *s->profiles);
+    s->symbols = calloc(t->capture_count + 1, sizeof *s->symbols);
+    if (st == ROCL_OK && (!s->profiles || !s->symbols))
+        st = rocl_fail_memory(err);
+    for (; s->profile_count < s->gpus.count && st == ROCL_OK; s->profile_count++) {
+        const rocl_gpu_kind *gpu = &s->gpus.kinds[s->profile_count];
+        profile *p = &s->profiles[s->profile_count];
+        p->arch = gpu->arch;
+        st = rocl_derive_program_new(&p->program, s->definitions, p->arch, gpu->constants,
+                                     gpu->constant_count, err);
         if (st != ROCL_OK)
             break;
         p->metrics = rocl_derive_metrics(p->program, &p->metric_count);
@@ -281,6 +172,9 @@ static rocl_status open_derived(void *self, rocl_error *err)
     }
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
+        s->symbols[i] = calloc(c->counter_count + 1, sizeof **s->symbols);
+        if (!s->symbols[i])
+            st = rocl_fail_memory(err);
         for (uint32_t k = 0; k < c->counter_count && st == ROCL_OK; k++) {
             size_t n;
             const char *name = rocl_strings_get(t->strings, c->counters[k].name, &n);
@@ -467,7 +361,7 @@ static rocl_status end_dispatch(derived *s, dispatch *d, const rocl_report_rows 
     const rocl_capture *c = &s->c.trace->captures[d->key[0] >> 32]->pub;
     const rocl_stats_options *o = s->c.options;
     const uint32_t agent = d->of.agent < c->agent_count ? d->of.agent : ROCL_NONE;
-    const uint32_t index = s->profile_of[c->index][agent == ROCL_NONE ? c->agent_count : agent];
+    const uint32_t index = s->gpus.of[c->index][agent == ROCL_NONE ? c->agent_count : agent];
     profile *p = &s->profiles[index];
     const int32_t rank = o->by_rank ? d->of.rank : -1;
     const rocl_agent_key any = {.type = ROCL_NONE, .id = -1, .rank = rank};
@@ -910,18 +804,13 @@ static void close_derived(void *self)
     derived *s = self;
     for (size_t i = 0; i < s->profile_count; i++) {
         rocl_derive_program_free(s->profiles[i].program);
-        free(s->profiles[i].constants);
         free(s->profiles[i].lacks);
         free(s->profiles[i].amd);
     }
-    for (size_t i = 0; i < s->c.trace->capture_count; i++) {
-        if (s->profile_of)
-            free(s->profile_of[i]);
-        if (s->symbols)
-            free(s->symbols[i]);
-    }
+    for (size_t i = 0; s->symbols && i < s->c.trace->capture_count; i++)
+        free(s->symbols[i]);
+    rocl_gpu_kinds_free(&s->gpus, s->c.trace);
     free(s->profiles);
-    free(s->profile_of);
     free(s->symbols);
     free(s->first_block);
     free(s->blocks);

@@ -118,7 +118,7 @@ double rocl_watts_of_unit(const char *unit)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Of equal times, work begins before values come: a value at the begin of a kernel is one of its
+/* At equal times, work begins before values come: a value at the begin of a kernel is one of its
  * samples. What ends does so before. */
 enum { KERNEL_BEGINS, COPY_BEGINS, POWER };
 
@@ -259,7 +259,7 @@ static void end_first_run(energy *s)
     k->most += s->sums.all - k->begin.all;
 }
 
-/* Of the counters of a GPU the one with the most values, of equal ones the first by name. */
+/* The counter of a GPU with the most values, of equal ones the first by name. */
 static uint32_t choose_power(const energy *s, uint32_t gpu)
 {
     const power *best = &s->powers[0];

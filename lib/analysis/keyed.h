@@ -44,7 +44,7 @@ typedef struct rocl_member {
     {                                                                                              \
         offsetof(record, member), ROCL_##type, below                                               \
     }
-/* Of a rocl_keyed_def: */
+/* Members of a rocl_keyed_def: */
 #define ROCL_KEY_MEMBERS(list) .key = (list), .key_count = sizeof(list) / sizeof *(list)
 #define ROCL_SUM_MEMBERS(list) .sums = (list), .sum_count = sizeof(list) / sizeof *(list)
 #define ROCL_TOTALS(list)      .totals = (list), .total_count = sizeof(list) / sizeof *(list)
@@ -79,8 +79,8 @@ struct rocl_worker_sums {
 /* A member of a collector's struct. */
 struct rocl_keyed {
     const rocl_keyed_def *def;
-    size_t key_size;      /* that of the definition; `open` may set a smaller one */
-    rocl_strings *keys;   /* their ids are the groups, from 1 on */
+    size_t key_size;          /* that of the definition; `open` may set a smaller one */
+    rocl_strings *keys;       /* their ids are the groups, from 1 on */
     rocl_percentiles *values; /* by group, if there are any */
     struct rocl_worker_sums *workers;
 };

@@ -72,7 +72,7 @@ static const rocl_column pair_columns[] = {
     {"stddev_ns", "Std. dev.", ROCL_UNIT_NS, ROCL_MINOR, ROCL_CELL_BY(rocl_field_stddev, pair, d)},
 };
 
-/* That of the report. */
+/* The tab of the report. */
 static const rocl_table_tab tab = {"attribution", "Attribution"};
 const rocl_table_def rocl_marker_kernel_table = {&tab, "marker_kernels", "Kernels by marker",
                                                  ROCL_COLUMNS(pair_columns)};

@@ -286,15 +286,6 @@ static bool find_next_begin(const memory *m, int64_t when, int64_t *begin)
            (end < INT64_MAX && rocl_trace_interval(m->c.trace, end + 1, begin, &end));
 }
 
-static void add_scratch(owner *o, const item *it)
-{
-    int64_t size = it->op == ROCL_OP_ALLOC ? to_bytes(it->size) : 0;
-    o->scratch[it->op <= ROCL_OP_RECLAIM ? it->op : ROCL_OP_OTHER]++;
-    o->scratch_bytes = rocl_add_saturated(o->scratch_bytes, size);
-    o->scratch_largest = size > o->scratch_largest ? size : o->scratch_largest;
-    o->scratch_time = rocl_add_saturated(o->scratch_time, it->duration);
-}
-
 static rocl_status sweep_items(memory *m, rocl_error *err)
 {
     rocl_sort_record rec;
@@ -306,7 +297,12 @@ static rocl_status sweep_items(memory *m, rocl_error *err)
         item it;
         memcpy(&it, rec.data, sizeof it);
         if (it.scratch) {
-            add_scratch(&m->owners[it.owner], &it);
+            owner *o = &m->owners[it.owner];
+            const int64_t size = it.op == ROCL_OP_ALLOC ? to_bytes(it.size) : 0;
+            o->scratch[it.op <= ROCL_OP_RECLAIM ? it.op : ROCL_OP_OTHER]++;
+            o->scratch_bytes = rocl_add_saturated(o->scratch_bytes, size);
+            o->scratch_largest = size > o->scratch_largest ? size : o->scratch_largest;
+            o->scratch_time = rocl_add_saturated(o->scratch_time, it.duration);
             continue;
         }
         if (opens && when >= begin) { /* what was live until now */

@@ -31,7 +31,7 @@ enum {
     MOST_REGISTERS = UINT16_MAX
 };
 
-/* Of several that match the first. */
+/* The first one that matches counts. */
 static const gpu_limits known_gpus[] = {
     {"gfx908", 64, 4, 10, 800, 256, 4, false, 64 * KIB, 512, 16, 1},
     {"gfx90a", 64, 4, 8, 800, 512, 8, true, 64 * KIB, 512, 16, 1},
@@ -250,7 +250,7 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
     r->occupancy = rocl_percent(r->resident, r->most);
     if (r->limit == limits[0].name && r->resident < r->most)
         r->limit = "workgroup size"; /* another one would not fit as a whole */
-    /* Of how many fillings of the GPU a launch consists; below 1 the grid is the limit. */
+    /* How many fillings of the GPU a launch consists of; below 1 the grid is the limit. */
     if (k->cus >= g->cus)
         r->rounds = rocl_ratio(r->workgroups, (double)fit * (k->cus / g->cus));
     if (r->rounds < 1)

@@ -19,14 +19,14 @@ rocl_status rocl_percentiles_add(rocl_percentiles *s, unsigned worker, uint32_t 
 /* The distribution of a group; all zero if it has no values. */
 rocl_status rocl_percentiles_describe(rocl_percentiles *s, uint32_t group, rocl_distribution *d,
                                       rocl_error *err);
-/* The same for many groups, with all workers if there are many values. */
+/* The distributions of many groups, with all workers if there are many values. */
 typedef struct rocl_described {
     uint32_t group;
     rocl_distribution *d;
 } rocl_described;
 rocl_status rocl_percentiles_describe_all(rocl_percentiles *s, const rocl_described *groups,
                                           size_t count, rocl_error *err);
-/* The same without its percentiles, which take time. */
+/* A distribution without its percentiles, which take time. */
 rocl_distribution rocl_percentiles_sum(const rocl_percentiles *s, uint32_t group);
 
 /* ---- several ranks of a team ----

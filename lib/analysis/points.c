@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "model/collectives.h"
 
-/* Of a process and GPU: a stream or a queue; or the GPU of a process. Interned as bytes: no holes.
+/* A stream or a queue of a process and GPU; or the GPU of a process. Interned as bytes: no holes.
  */
 typedef struct place_key {
     uint32_t kind;
@@ -111,7 +111,7 @@ static rocl_status add_range(points *p, unsigned worker, const rocl_batch *b, co
         (!find_call_bits(p, worker, rocl_name_of(e), &bits) ||
          !find_handles(p, b, (const rocl_region *)(const void *)e, bits, &handles)))
         return rocl_fail_memory(err);
-    /* Of ranges with one begin the longest first. */
+    /* The longest of ranges with one begin comes first. */
     const uint64_t key[4] = {(uint64_t)e->start, point_word(RANGE, b->capture->index),
                              (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
     const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process, handles};
