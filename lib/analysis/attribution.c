@@ -47,10 +47,10 @@ typedef struct attribution {
     node *nodes; /* [0] is around all, and so is ranges[0] */
     range *ranges;
     size_t node_count, node_cap, range_count, range_cap;
-    uint32_t *slots; /* nodes by a hash of what makes them: open addressing; 0: none */
-    size_t slot_cap; /* a power of two, or 0 */
-    rocl_marker_kernels *pairs;
-    int64_t all; /* GPU time; saturates */
+    uint32_t *slots;  /* nodes by a hash of what makes them: open addressing; 0: none */
+    size_t slot_cap;  /* a power of two, or 0 */
+    rocl_keyed pairs; /* kernels by marker */
+    int64_t all;      /* GPU time; saturates */
     uint64_t without_call;
 } attribution;
 
@@ -260,8 +260,8 @@ static rocl_status add_to_markers(attribution *a, const nest *n, size_t depth, u
         for (size_t k = 0; k < i && !again; k++)
             again = n->open[k].what == marker;
         if (!again)
-            st = rocl_marker_kernels_add(a->pairs, (uint32_t)(marker >> 8), (uint32_t)(what >> 8),
-                                         rank, ns, err);
+            st = rocl_marker_kernels_add(&a->pairs, &a->c, (uint32_t)(marker >> 8),
+                                         (uint32_t)(what >> 8), rank, ns, err);
     }
     return st;
 }
@@ -688,12 +688,11 @@ static rocl_status open_attribution(void *self, rocl_error *err)
     a->c.needs_calls = true;
     a->work = rocl_collector_sorter(&a->c, 4);
     a->host = rocl_collector_sorter(&a->c, 4);
-    a->pairs = rocl_marker_kernels_new(&a->c);
     a->node_count = a->range_count = 1;
-    return a->work && a->host && a->pairs && ROCL_GROW(a->nodes, a->node_cap, 1) &&
-                   ROCL_GROW(a->ranges, a->range_cap, 1)
-               ? ROCL_OK
-               : rocl_fail_memory(err);
+    if (!a->work || !a->host || !ROCL_GROW(a->nodes, a->node_cap, 1) ||
+        !ROCL_GROW(a->ranges, a->range_cap, 1))
+        return rocl_fail_memory(err);
+    return rocl_marker_kernels_open(&a->pairs, &a->c, err);
 }
 
 static void free_tree(attribution *a)
@@ -725,13 +724,12 @@ static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *
     if (!put_tree(a, out) || !put_list(a, out))
         return rocl_fail_memory(err);
     free_tree(a); /* the pairs need memory, too */
-    return rocl_marker_kernels_put(a->pairs, out, err);
+    return rocl_marker_kernels_put(&a->pairs, &a->c, out, err);
 }
 
 static void close_attribution(void *self)
 {
     attribution *a = self;
-    rocl_marker_kernels_free(a->pairs);
     free_tree(a);
 }
 

@@ -102,62 +102,49 @@ typedef struct open_range {
     uint64_t number;
 } open_range;
 
-/* The ranges that are open on the thread that is swept. */
-typedef struct nest {
-    uint64_t thread; /* first word of the key */
-    open_range *open;
-    size_t count, cap;
-    uint64_t ranges; /* so far */
-} nest;
-
-static rocl_status open_one_range(markers *m, nest *n, const rocl_sort_record *rec, rocl_error *err)
-{
-    uint64_t v[2]; /* end, group */
-    rocl_read_numbers(rec, v, 2);
-    const uint64_t key[3] = {++n->ranges, rec->key[1], v[0]};
-    if ((uint32_t)rec->key[0] != ROCL_NONE) { /* else no call is known to be inside */
-        if (!ROCL_GROW(n->open, n->cap, n->count + 1))
-            return rocl_fail_memory(err);
-        n->open[n->count++] = (open_range){(int64_t)v[0], n->ranges};
-    }
-    return rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
-}
-
-/* A call outside of all ranges links to range 0: it may be the one that its stack id stands for. */
-static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
-                             rocl_error *err)
-{
-    static const uint64_t none = 0;
-    uint64_t v[3]; /* end, process, stack id */
-    bool linked = false;
-    rocl_read_numbers(rec, v, 3);
-    const uint64_t key[4] = {rec->key[0] >> 32 << 32 | v[1], v[2], rec->key[1], rec->key[3]};
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < n->count && st == ROCL_OK; i++) {
-        if (n->open[i].end < (int64_t)v[0])
-            continue;
-        st = rocl_add_numbers(m->links, 0, key, &n->open[i].number, 1, err);
-        linked = true;
-    }
-    return linked ? st : rocl_add_numbers(m->links, 0, key, &none, 1, err);
-}
-
 static rocl_status nest_calls(markers *m, rocl_error *err)
 {
-    nest n = {.thread = UINT64_MAX};
+    static const uint64_t none = 0;
+    uint64_t thread = UINT64_MAX; /* first word of the key */
+    open_range *open = NULL;      /* on this thread */
+    size_t count = 0, cap = 0;
+    uint64_t ranges = 0; /* so far */
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(m->calls, err);
     while (rocl_next_record(m->calls, &rec, &st, err)) {
+        uint64_t v[3]; /* end and group of a range; end, process and stack id of a call */
+        rocl_read_numbers(&rec, v, 3);
         /* Not only the innermost end: ranges that are started and stopped by hand may cross. */
         size_t kept = 0;
-        for (size_t i = 0; i < n.count && n.thread == rec.key[0]; i++)
-            if (n.open[i].end >= (int64_t)rec.key[1])
-                n.open[kept++] = n.open[i];
-        n.thread = rec.key[0];
-        n.count = kept;
-        st = rec.key[2] ? link_call(m, &n, &rec, err) : open_one_range(m, &n, &rec, err);
+        for (size_t i = 0; i < count && thread == rec.key[0]; i++)
+            if (open[i].end >= (int64_t)rec.key[1])
+                open[kept++] = open[i];
+        thread = rec.key[0];
+        count = kept;
+        if (!rec.key[2]) {
+            const uint64_t key[3] = {++ranges, rec.key[1], v[0]};
+            st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
+            if ((uint32_t)thread == ROCL_NONE) /* no call is known to be inside */
+                continue;
+            if (ROCL_GROW(open, cap, count + 1))
+                open[count++] = (open_range){(int64_t)v[0], ranges};
+            else
+                st = rocl_fail_memory(err);
+            continue;
+        }
+        const uint64_t key[4] = {rec.key[0] >> 32 << 32 | v[1], v[2], rec.key[1], rec.key[3]};
+        bool linked = false;
+        for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+            if (open[i].end < (int64_t)v[0])
+                continue;
+            st = rocl_add_numbers(m->links, 0, key, &open[i].number, 1, err);
+            linked = true;
+        }
+        /* A call outside of all ranges links to range 0: it may be the one of its stack id. */
+        if (!linked)
+            st = rocl_add_numbers(m->links, 0, key, &none, 1, err);
     }
-    free(n.open);
+    free(open);
     rocl_collector_free_sorter(&m->c, &m->calls);
     return st;
 }
