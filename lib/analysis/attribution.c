@@ -37,7 +37,6 @@ typedef struct range {
     uint64_t kernels, copies;
     int64_t own;                  /* saturates */
     int64_t host_own, host_total; /* on the host; -1: not a range there */
-    uint64_t first;               /* thread word + 1 of the first one; 0: a call without a thread */
     uint32_t depth;
     uint32_t category; /* text: of the first one; 0: none */
 } range;
@@ -48,10 +47,10 @@ typedef struct attribution {
     node *nodes; /* [0] is around all, and so is ranges[0] */
     range *ranges;
     size_t node_count, node_cap, range_count, range_cap;
-    uint32_t *slots; /* nodes by a hash of what makes them: open addressing; 0: none */
-    size_t slot_cap; /* a power of two, or 0 */
-    rocl_marker_kernels *pairs;
-    int64_t all; /* GPU time; saturates */
+    uint32_t *slots;  /* nodes by a hash of what makes them: open addressing; 0: none */
+    size_t slot_cap;  /* a power of two, or 0 */
+    rocl_keyed pairs; /* kernels by marker */
+    int64_t all;      /* GPU time; saturates */
     uint64_t without_call;
 } attribution;
 
@@ -59,7 +58,7 @@ typedef struct attribution {
  */
 #define LAUNCH (UINT64_C(1) << 63)
 
-/* Of ranges those that have no category. */
+/* What ranges are that have no category. */
 static const char *const kind_names[] = {
     [ROCL_MARKER] = "marker", [ROCL_REGION] = "call", [ROCL_DISPATCH] = "kernel",
     [ROCL_COPY] = "copy",     [OF_RANK] = "rank",     [OF_NO_CALL] = "no call"};
@@ -261,8 +260,8 @@ static rocl_status add_to_markers(attribution *a, const nest *n, size_t depth, u
         for (size_t k = 0; k < i && !again; k++)
             again = n->open[k].what == marker;
         if (!again)
-            st = rocl_marker_kernels_add(a->pairs, (uint32_t)(marker >> 8), (uint32_t)(what >> 8),
-                                         rank, ns, err);
+            st = rocl_marker_kernels_add(&a->pairs, &a->c, (uint32_t)(marker >> 8),
+                                         (uint32_t)(what >> 8), rank, ns, err);
     }
     return st;
 }
@@ -288,10 +287,8 @@ static rocl_status launch_work(attribution *a, nest *n, const rocl_sort_record *
             if (!r->node)
                 return rocl_fail_memory(err);
             range *made = range_of(a, r->node);
-            if (!a->nodes[r->node].count++) {
-                made->first = rec->key[0] + 1;
+            if (!a->nodes[r->node].count++)
                 made->category = r->category;
-            }
         }
         around = i + 1 < depth ? r->node : around;
         below = r->node;
@@ -517,15 +514,6 @@ static bool is_like(const node *n, const node *m)
     return n->kind == m->kind && n->name == m->name;
 }
 
-/* A range inside one with its name adds to that one's total already. */
-static bool is_inside_its_like(const attribution *a, const node *n)
-{
-    for (uint32_t up = n->parent; up; up = a->nodes[up].parent)
-        if (is_like(&a->nodes[up], n))
-            return true;
-    return false;
-}
-
 /* False: memory is out. */
 static bool put_list(attribution *a, rocl_tables *out)
 {
@@ -543,7 +531,11 @@ static bool put_list(attribution *a, rocl_tables *out)
         }
         row *r = &rows[n++];
         *r = make_row(a, i);
-        if (is_inside_its_like(a, of)) {
+        /* A range inside one with its name adds to that one's total already. */
+        uint32_t up = of->parent;
+        while (up && !is_like(&a->nodes[up], of))
+            up = a->nodes[up].parent;
+        if (up) {
             r->of.total = 0;
             r->in.host_total = r->in.host_total < 0 ? -1 : 0;
             r->in.kernels = r->in.copies = 0;
@@ -696,22 +688,11 @@ static rocl_status open_attribution(void *self, rocl_error *err)
     a->c.needs_calls = true;
     a->work = rocl_collector_sorter(&a->c, 4);
     a->host = rocl_collector_sorter(&a->c, 4);
-    a->pairs = rocl_marker_kernels_new(&a->c);
     a->node_count = a->range_count = 1;
-    return a->work && a->host && a->pairs && ROCL_GROW(a->nodes, a->node_cap, 1) &&
-                   ROCL_GROW(a->ranges, a->range_cap, 1)
-               ? ROCL_OK
-               : rocl_fail_memory(err);
-}
-
-/* Sweeps all threads, once. */
-static rocl_status settle_attribution(void *self, rocl_error *err)
-{
-    attribution *a = self;
-    rocl_collector_free_sorter(&a->c, &a->work);
-    const rocl_status st = a->host ? sweep_host(a, err) : ROCL_OK;
-    rocl_collector_free_sorter(&a->c, &a->host);
-    return st;
+    if (!a->work || !a->host || !ROCL_GROW(a->nodes, a->node_cap, 1) ||
+        !ROCL_GROW(a->ranges, a->range_cap, 1))
+        return rocl_fail_memory(err);
+    return rocl_marker_kernels_open(&a->pairs, &a->c, err);
 }
 
 static void free_tree(attribution *a)
@@ -727,7 +708,9 @@ static void free_tree(attribution *a)
 static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *err)
 {
     attribution *a = self;
-    const rocl_status st = settle_attribution(a, err);
+    rocl_collector_free_sorter(&a->c, &a->work);
+    const rocl_status st = sweep_host(a, err);
+    rocl_collector_free_sorter(&a->c, &a->host);
     if (st != ROCL_OK)
         return st;
     for (uint32_t i = (uint32_t)a->node_count; i-- > 1;) {
@@ -741,128 +724,14 @@ static rocl_status finish_attribution(void *self, rocl_tables *out, rocl_error *
     if (!put_tree(a, out) || !put_list(a, out))
         return rocl_fail_memory(err);
     free_tree(a); /* the pairs need memory, too */
-    return rocl_marker_kernels_put(a->pairs, out, err);
+    return rocl_marker_kernels_put(&a->pairs, &a->c, out, err);
 }
 
 static void close_attribution(void *self)
 {
     attribution *a = self;
-    rocl_marker_kernels_free(a->pairs);
     free_tree(a);
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* What is put: the tree, each node behind its parent, then pairs, then sums. */
-enum { NODE, PAIR, TOTALS };
-
-static void put_node(const attribution *a, uint32_t id, rocl_put *to)
-{
-    const node *n = &a->nodes[id];
-    rocl_put_number(to, NODE);
-    rocl_put_number(to, n->parent);
-    rocl_put_number(to, n->kind);
-    if (n->kind == OF_RANK)
-        rocl_put_number(to, n->name);
-    else
-        rocl_put_text(to, n->name);
-    rocl_put_number(to, n->count);
-    rocl_put_number(to, (uint64_t)n->total);
-    if (is_work(n->kind))
-        return;
-    const range *in = range_of(a, id);
-    rocl_put_number(to, (uint64_t)in->own);
-    rocl_put_signed(to, in->host_own);
-    rocl_put_signed(to, in->host_total);
-    rocl_put_number(to, in->first);
-    rocl_put_text(to, in->category);
-}
-
-static rocl_status put_attribution(void *self, rocl_put *to, rocl_error *err)
-{
-    attribution *a = self;
-    const size_t pairs = rocl_marker_kernels_count(a->pairs);
-    rocl_status st = ROCL_OK;
-    for (size_t i = 1; i < a->node_count && st == ROCL_OK; i++) {
-        put_node(a, (uint32_t)i, to);
-        st = rocl_put_piece(to, err);
-    }
-    for (size_t i = 0; i < pairs && st == ROCL_OK; i++) {
-        rocl_put_number(to, PAIR);
-        rocl_marker_kernels_put_pair(a->pairs, i, to);
-        st = rocl_put_piece(to, err);
-    }
-    rocl_put_number(to, TOTALS);
-    rocl_put_number(to, (uint64_t)a->all);
-    rocl_put_number(to, a->without_call);
-    return st;
-}
-
-/* Adds another rank's values of a node that is not work. is_first: it had none here. */
-static void add_range(range *in, rocl_taken *from, bool is_first)
-{
-    in->own = rocl_add_saturated(in->own, (int64_t)rocl_take_number(from));
-    const int64_t own = rocl_take_signed(from), total = rocl_take_signed(from);
-    if (in->host_total >= 0 && total >= 0) {
-        in->host_own += own;
-        in->host_total = rocl_add_saturated(in->host_total, total);
-    }
-    const uint64_t first = rocl_take_number(from);
-    const uint32_t category = rocl_take_text(from);
-    if (is_first || first < in->first) {
-        in->first = first;
-        in->category = category;
-    }
-}
-
-static rocl_status take_node(attribution *a, rocl_taken *from, rocl_error *err)
-{
-    const uint64_t parent = rocl_take_number(from), kind = rocl_take_number(from);
-    const uint32_t name = kind == OF_RANK ? (uint32_t)rocl_take_number(from) : rocl_take_text(from);
-    const uint32_t below = parent ? rocl_kept_id(from, parent - 1) : 0;
-    if (from->r.bad || kind > OF_NO_CALL)
-        return rocl_team_bad_message(err);
-    const uint32_t id = find_node(a, below, (uint32_t)kind, name);
-    if (!id || !rocl_keep_id(from, id))
-        return rocl_fail_memory(err);
-    node *n = &a->nodes[id];
-    const bool is_first = !n->count;
-    n->count += rocl_take_number(from);
-    n->total = rocl_add_saturated(n->total, (int64_t)rocl_take_number(from));
-    if (!is_work(n->kind))
-        add_range(range_of(a, id), from, is_first);
-    return ROCL_OK;
-}
-
-static rocl_status take_attribution(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    attribution *a = self;
-    rocl_status st = ROCL_OK;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        const uint64_t what = rocl_take_number(from);
-        if (what == NODE) {
-            st = take_node(a, from, err);
-        } else if (what == PAIR) {
-            st = rocl_marker_kernels_take_pair(a->pairs, rank, from, err);
-        } else {
-            a->all = rocl_add_saturated(a->all, (int64_t)rocl_take_number(from));
-            a->without_call += rocl_take_number(from);
-        }
-    }
-    return st;
-}
-
-static struct rocl_samples *attribution_samples(void *self)
-{
-    return rocl_marker_kernels_samples(((attribution *)self)->pairs);
-}
-
-static const rocl_gather_def gather_attribution = {
-    .settle = settle_attribution,
-    .put = put_attribution,
-    .take = take_attribution,
-    .samples = attribution_samples,
-};
 
 const rocl_collector_def rocl_attribution_collector = {
     .reports = 1u << ROCL_REPORT_ATTRIBUTION,
@@ -876,5 +745,4 @@ const rocl_collector_def rocl_attribution_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_attribution,
     .close = close_attribution,
-    .gather = &gather_attribution,
 };

@@ -13,7 +13,7 @@
 
 #include "analysis/gaps.h"
 #include "analysis/activity.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "analysis/shares.h"
 #include "base/array.h"
 
@@ -718,7 +718,7 @@ static rocl_status hear_busy(void *self, unsigned rank, rocl_taken *answer, rocl
     return b->asked == ASK_TRACKS ? take_tracks(b, rank, answer, err) : take_work(b, answer, err);
 }
 
-static rocl_samples *samples_of(void *self)
+static rocl_percentiles *samples_of(void *self)
 {
     const busy *b = self;
     return b->gaps ? rocl_gaps_lengths(b->gaps) : NULL;

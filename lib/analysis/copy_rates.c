@@ -220,7 +220,7 @@ static const rocl_column slice_columns[] = {
     {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, CELL(rate)},
 };
 
-/* That of the report. */
+/* The tab of the report. */
 static const rocl_table_tab tab = {"queue", "Queues"};
 const rocl_table_def rocl_copy_rate_table = {
     &tab, "copy_bandwidth", "Bandwidth of copies over time", ROCL_COLUMNS(rate_columns)};

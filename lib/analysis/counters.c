@@ -12,10 +12,7 @@
 
 #include "analysis/derived.h"
 #include "analysis/distribution.h"
-#include "analysis/gather.h"
-#include "analysis/report.h"
-#include "base/array.h"
-#include "base/exact.h"
+#include "analysis/keyed.h"
 
 /* Both kinds of keys are compared and interned as bytes: no holes. */
 typedef struct group_key {
@@ -33,7 +30,7 @@ typedef struct series_key {
 _Static_assert(sizeof(group_key) == 4 * 4 + sizeof(rocl_agent_key), "no holes");
 _Static_assert(sizeof(series_key) == sizeof(group_key) + 2 * 4 + 5 * 8, "no holes");
 
-/* Of a group or a series; a row of a table as well. */
+/* The values of a group or a series; a row of a table as well. */
 typedef struct values {
     union { /* the key: that of a series begins with that of its group */
         group_key group;
@@ -43,16 +40,61 @@ typedef struct values {
     double min, max;
     rocl_sum total;
     rocl_sum weighted, time; /* of a series: value by ns that it lasted, and ns */
-    double last;
-    int64_t last_time;
 } values;
 
 /* Values of kernels of a group. */
-typedef struct sums {
+typedef struct group_sums {
     uint64_t count;
     double min, max;
     rocl_exact_sum total;
-} sums;
+} group_sums;
+
+/* Values of a series, which one rank has alone: a capture is read by one. */
+typedef struct series_sums {
+    uint64_t count;
+    double min, max, total, weighted, time;
+} series_sums;
+
+#define GROUP_KEY                                                                                  \
+    ROCL_MEMBER(series_key, group.counter, KEY_TEXT),                                              \
+        ROCL_MEMBER_BELOW(series_key, group.kind, KEY_NUMBER, ROCL_KINDS),                         \
+        ROCL_MEMBER(series_key, group.units, KEY_TEXT),                                            \
+        ROCL_MEMBER(series_key, group.kernel, KEY_TEXT),                                           \
+        ROCL_MEMBER(series_key, group.agent, KEY_AGENT)
+#define INSTANCE(i) ROCL_MEMBER(series_key, instance[i], KEY_INT)
+
+static const rocl_member group_members[] = {GROUP_KEY};
+static const rocl_member group_sum_members[] = {
+    ROCL_MEMBER(group_sums, count, SUM_COUNT),
+    ROCL_MEMBER(group_sums, min, SUM_REAL_LEAST),
+    ROCL_MEMBER(group_sums, max, SUM_REAL_GREATEST),
+    ROCL_MEMBER(group_sums, total, SUM_EXACT),
+};
+static const rocl_keyed_def groups = {.key_size = sizeof(group_key),
+                                      .sum_size = sizeof(group_sums),
+                                      ROCL_KEY_MEMBERS(group_members),
+                                      ROCL_SUM_MEMBERS(group_sum_members)};
+
+/* Series are added up in their order, which does not depend on their ids. */
+static const rocl_member series_members[] = {
+    GROUP_KEY,
+    ROCL_MEMBER(series_key, capture, KEY_NUMBER),
+    ROCL_MEMBER(series_key, counter, KEY_NUMBER),
+    INSTANCE(0),
+    INSTANCE(1),
+    INSTANCE(2),
+    INSTANCE(3),
+    INSTANCE(4),
+};
+static const rocl_member series_sum_members[] = {
+    ROCL_MEMBER(series_sums, count, SUM_COUNT),       ROCL_MEMBER(series_sums, min, SUM_REAL_LEAST),
+    ROCL_MEMBER(series_sums, max, SUM_REAL_GREATEST), ROCL_MEMBER(series_sums, total, SUM_REAL),
+    ROCL_MEMBER(series_sums, weighted, SUM_REAL),     ROCL_MEMBER(series_sums, time, SUM_REAL),
+};
+static const rocl_keyed_def all_series = {.key_size = sizeof(series_key),
+                                          .sum_size = sizeof(series_sums),
+                                          ROCL_KEY_MEMBERS(series_members),
+                                          ROCL_SUM_MEMBERS(series_sum_members)};
 
 /* Where a value comes from: values of the same origin are of the same group. */
 typedef struct origin {
@@ -62,51 +104,22 @@ typedef struct origin {
 typedef struct recent {
     origin of;
     uint32_t group; /* 0: none */
-    sums sums;
+    group_sums sums;
 } recent;
 
 enum { RECENT = 256 }; /* of a worker */
 
 typedef struct counters {
     rocl_collector c;
-    rocl_strings *groups, *series; /* keys by id */
-    recent **recent;               /* by worker; NULL: it has seen nothing */
+    rocl_keyed groups; /* the sums of all workers are those of worker 0, under the lock */
+    rocl_keyed series; /* in the end */
+    recent **recent;   /* by worker; NULL: it has seen nothing */
     pthread_mutex_t lock;
     bool has_lock;
-    sums *sums; /* by group, of all workers; under the lock */
-    size_t sum_cap;
     rocl_sorter *by_time;
-    values *elsewhere; /* series of other ranks */
-    size_t elsewhere_count, elsewhere_cap;
 } counters;
 
 /* ---- sums of groups -------------------------------------------------------------------------- */
-
-/* In an order that also -0 and NaN have a place in, so that it does not matter which comes first.
- */
-static void widen_range(sums *s, double min, double max)
-{
-    if (!s->count || rocl_bits_of_value(min) < rocl_bits_of_value(s->min))
-        s->min = min;
-    if (!s->count || rocl_bits_of_value(max) > rocl_bits_of_value(s->max))
-        s->max = max;
-}
-
-static bool add_to_sums(sums *s, double v)
-{
-    widen_range(s, v, v);
-    s->count++;
-    return rocl_exact_add(&s->total, v);
-}
-
-static bool merge_sums(sums *into, const sums *from)
-{
-    if (!from->count)
-        return true;
-    widen_range(into, from->min, from->max);
-    into->count += from->count;
-    return rocl_exact_merge(&into->total, &from->total);
-}
 
 /* What a worker has of a group goes to the sums of all. */
 static rocl_status flush_recent(counters *s, recent *r, rocl_error *err)
@@ -114,23 +127,13 @@ static rocl_status flush_recent(counters *s, recent *r, rocl_error *err)
     if (!r->group)
         return ROCL_OK;
     pthread_mutex_lock(&s->lock);
-    const bool good = ROCL_GROW(s->sums, s->sum_cap, (size_t)r->group + 1) &&
-                      merge_sums(&s->sums[r->group], &r->sums);
+    group_sums *all = rocl_keyed_sums(&s->groups, 0, r->group);
+    const bool good = all && rocl_keyed_add(&groups, all, &r->sums);
     pthread_mutex_unlock(&s->lock);
     rocl_exact_clear(&r->sums.total);
     r->sums.count = 0;
     r->group = 0;
     return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
-/* When all have come. */
-static rocl_status flush_all_recent(counters *s, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-        for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
-            st = flush_recent(s, &s->recent[w][i], err);
-    return st;
 }
 
 /* ---- collecting ------------------------------------------------------------------------------ */
@@ -156,29 +159,30 @@ static group_key make_group(const counters *s, const rocl_batch *b, const rocl_e
     return k;
 }
 
-static recent *find_recent(recent *all, const origin *o)
-{
-    const uint32_t h = (o->name ^ o->counter << 7 ^ o->agent << 3 ^ o->process << 5 ^ o->capture) *
-                       UINT32_C(2654435761);
-    return &all[h / (UINT32_MAX / RECENT + 1)];
-}
-
 static rocl_status add_counter_value(counters *s, unsigned worker, const rocl_batch *b,
                                      const rocl_counter_value *v, rocl_error *err)
 {
     const origin o = {b->capture->index, v->d.e.process, v->d.agent, v->d.e.name, v->counter};
-    recent *r = find_recent(s->recent[worker], &o);
+    const uint32_t h = (o.name ^ o.counter << 7 ^ o.agent << 3 ^ o.process << 5 ^ o.capture) *
+                       UINT32_C(2654435761);
+    recent *r = &s->recent[worker][h / (UINT32_MAX / RECENT + 1)];
     if (!r->group || memcmp(&r->of, &o, sizeof o) != 0) {
         group_key k = make_group(s, b, &v->d.e, v->counter, v->d.agent);
         k.kernel = v->d.e.name == ROCL_NONE ? 0 : v->d.e.name;
-        const uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
+        const uint32_t id = rocl_keyed_group(&s->groups, &k);
         const rocl_status st = id == ROCL_NONE ? rocl_fail_memory(err) : flush_recent(s, r, err);
         if (st != ROCL_OK)
             return st;
         r->of = o;
         r->group = id;
     }
-    return add_to_sums(&r->sums, v->value) ? ROCL_OK : rocl_fail_memory(err);
+    group_sums *sums = &r->sums;
+    if (!sums->count || rocl_bits_of_value(v->value) < rocl_bits_of_value(sums->min))
+        sums->min = v->value;
+    if (!sums->count || rocl_bits_of_value(v->value) > rocl_bits_of_value(sums->max))
+        sums->max = v->value;
+    sums->count++;
+    return rocl_exact_add(&sums->total, v->value) ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_batch *b,
@@ -188,7 +192,7 @@ static rocl_status add_sampled_value(counters *s, unsigned worker, const rocl_ba
                     .capture = b->capture->index,
                     .counter = v->counter,
                     .instance = {v->xcc, v->shader_engine, v->instance, v->shader_array, v->wgp}};
-    uint32_t id = rocl_strings_put(s->series, (const char *)&k, sizeof k);
+    const uint32_t id = rocl_keyed_group(&s->series, &k);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
     const uint64_t key[4] = {id, (uint64_t)v->e.start, v->e.id, rocl_bits_of_value(v->value)};
@@ -215,14 +219,6 @@ static double mean_of(const values *g)
     return rocl_sum_value(&g->total) / (double)g->count;
 }
 
-/* Weighted by the time that each value lasted. Where nothing lasts, as of a single value, all weigh
- * the same. */
-static double mean_over_time(const values *g)
-{
-    double ns = rocl_sum_value(&g->time);
-    return ns > 0 ? rocl_sum_value(&g->weighted) / ns : mean_of(g);
-}
-
 static void merge_values(void *into, const void *from)
 {
     values *a = into;
@@ -239,18 +235,6 @@ static void merge_values(void *into, const void *from)
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
-
-static int compare_keys(const counters *s, const group_key *a, const group_key *b)
-{
-    int c = rocl_compare_texts(s->c.trace, a->counter, b->counter);
-    if (!c)
-        c = rocl_number_order(a->kind, b->kind);
-    if (!c)
-        c = rocl_compare_texts(s->c.trace, a->units, b->units);
-    if (!c)
-        c = rocl_compare_texts(s->c.trace, a->kernel, b->kernel);
-    return c ? c : rocl_compare_agents(&a->agent, &b->agent);
-}
 
 static int largest_first(double a, double b)
 {
@@ -274,99 +258,75 @@ static int compare_by_values(const void *a, const void *b, void *ctx)
         c = largest_first(mean_of(x), mean_of(y));
     if (!c && by == ROCL_BY_MAX)
         c = largest_first(x->max, y->max);
-    return c ? c : compare_keys(s, &x->group, &y->group);
+    return c ? c : rocl_keyed_compare(&groups, s->c.trace, x, y);
 }
 
-/* An order that does not depend on their ids: series are added up in it. */
-static int compare_by_series(const void *a, const void *b, void *ctx)
+static int compare_by_series(const void *a, const void *b, void *trace)
 {
-    const series_key *x = &((const values *)a)->series, *y = &((const values *)b)->series;
-    int c = compare_keys(ctx, &x->group, &y->group);
-    if (!c)
-        c = rocl_number_order(x->capture, y->capture);
-    if (!c)
-        c = rocl_number_order(x->counter, y->counter);
-    for (unsigned i = 0; i < 5 && !c; i++)
-        c = rocl_number_order(x->instance[i], y->instance[i]);
-    return c;
+    return rocl_keyed_compare(&all_series, trace, a, b);
 }
 
-/* ---- values by key -------------------------------------------------------------------------- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
-/* The values of each group, in order: all[1] to all[*count - 1]. Free them also after a failure. */
-static rocl_status collect_groups(counters *s, values **all, size_t *count, rocl_error *err)
+/* The values of the series that is read. */
+typedef struct open_series {
+    uint32_t id; /* 0: none yet */
+    series_sums sums;
+    rocl_sum total, weighted, time;
+    double last;
+    int64_t last_time;
+} open_series;
+
+static void add_to_series(open_series *o, int64_t time, double v)
 {
-    rocl_status st = flush_all_recent(s, err);
-    *all = rocl_groups_new(s->groups, sizeof(group_key), sizeof **all, count);
-    if (st != ROCL_OK || !*all)
-        return st == ROCL_OK ? rocl_fail_memory(err) : st;
-    for (size_t i = 1; i < *count; i++) {
-        values *g = &(*all)[i];
-        const sums *of = &s->sums[i];
-        g->count = of->count;
-        g->min = of->min;
-        g->max = of->max;
-        g->total.sum = rocl_exact_value(&of->total);
+    if (o->sums.count) { /* what came before has lasted until now */
+        const double ns = (double)(time - o->last_time);
+        rocl_sum_add(&o->weighted, o->last * ns);
+        rocl_sum_add(&o->time, ns);
     }
-    qsort_r(*all + 1, *count - 1, sizeof **all, compare_by_values, s);
-    return ROCL_OK;
+    o->last = v;
+    o->last_time = time;
+    if (!o->sums.count || v < o->sums.min)
+        o->sums.min = v;
+    if (!o->sums.count || v > o->sums.max)
+        o->sums.max = v;
+    o->sums.count++;
+    rocl_sum_add(&o->total, v);
 }
 
-static void add_to_series(values *g, int64_t time, double v)
+/* all: the sums of all series. */
+static void end_series(open_series *o, series_sums *all)
 {
-    if (g->count) { /* what came before has lasted until now */
-        const double ns = (double)(time - g->last_time);
-        rocl_sum_add(&g->weighted, g->last * ns);
-        rocl_sum_add(&g->time, ns);
-    }
-    g->last = v;
-    g->last_time = time;
-    if (!g->count || v < g->min)
-        g->min = v;
-    if (!g->count || v > g->max)
-        g->max = v;
-    g->count++;
-    g->series_count = 1;
-    rocl_sum_add(&g->total, v);
+    o->sums.total = rocl_sum_value(&o->total);
+    o->sums.weighted = rocl_sum_value(&o->weighted);
+    o->sums.time = rocl_sum_value(&o->time);
+    if (o->id)
+        all[o->id] = o->sums;
+    *o = (open_series){0};
 }
 
-/* A sum of others begins as a copy of its first. */
-static void end_sum(rocl_sum *s)
+/* Once: for the ranks of a team, or when the report is finished. */
+static rocl_status settle_counters(void *self, rocl_error *err)
 {
-    *s = (rocl_sum){.sum = rocl_sum_value(s)};
-}
-
-/* The same of each series, of this rank. */
-static rocl_status collect_series(counters *s, values **all, size_t *count, rocl_error *err)
-{
+    counters *s = self;
+    open_series open = {0};
     rocl_sort_record rec;
-    *all = rocl_groups_new(s->series, sizeof(series_key), sizeof **all, count);
-    rocl_status st = *all ? rocl_sorter_start(s->by_time, err) : rocl_fail_memory(err);
-    while (rocl_next_record(s->by_time, &rec, &st, err))
-        add_to_series(&(*all)[rec.key[0]], (int64_t)rec.key[1], rocl_value_of_bits(rec.key[3]));
-    for (size_t i = 1; i < *count && st == ROCL_OK; i++) {
-        end_sum(&(*all)[i].total);
-        end_sum(&(*all)[i].weighted);
-        end_sum(&(*all)[i].time);
+    series_sums *all = rocl_keyed_all(&s->series);
+    rocl_status st = all ? ROCL_OK : rocl_fail_memory(err);
+    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
+        for (unsigned i = 0; s->recent[w] && i < RECENT && st == ROCL_OK; i++)
+            st = flush_recent(s, &s->recent[w][i], err);
+    if (st != ROCL_OK || !s->by_time)
+        return st;
+    st = rocl_sorter_start(s->by_time, err);
+    while (rocl_next_record(s->by_time, &rec, &st, err)) {
+        if (rec.key[0] != open.id)
+            end_series(&open, all);
+        open.id = (uint32_t)rec.key[0];
+        add_to_series(&open, (int64_t)rec.key[1], rocl_value_of_bits(rec.key[3]));
     }
-    return st;
-}
-
-/* And of all ranks, in order. */
-static rocl_status collect_all_series(counters *s, values **all, size_t *count, rocl_error *err)
-{
-    rocl_status st = collect_series(s, all, count, err);
-    const size_t more = s->elsewhere_count;
-    values *joined = st == ROCL_OK && more ? realloc(*all, (*count + more) * sizeof **all) : NULL;
-    if (st == ROCL_OK && more && !joined)
-        st = rocl_fail_memory(err);
-    if (joined) {
-        memcpy(joined + *count, s->elsewhere, more * sizeof **all);
-        *all = joined;
-        *count += more;
-    }
-    if (st == ROCL_OK)
-        qsort_r(*all + 1, *count - 1, sizeof **all, compare_by_series, s);
+    end_series(&open, all);
+    rocl_collector_free_sorter(&s->c, &s->by_time);
     return st;
 }
 
@@ -384,9 +344,13 @@ static rocl_datum field_mean(const rocl_report_rows *r, const void *row)
     return rocl_field_real(r, &v);
 }
 
+/* Weighted by the time that each value lasted. Where nothing lasts, as with a single value, all
+ * weigh the same. */
 static rocl_datum field_mean_over_time(const rocl_report_rows *r, const void *row)
 {
-    double v = mean_over_time(row);
+    const values *g = row;
+    const double ns = rocl_sum_value(&g->time);
+    const double v = ns > 0 ? rocl_sum_value(&g->weighted) / ns : mean_of(g);
     return rocl_field_real(r, &v);
 }
 
@@ -444,15 +408,25 @@ const rocl_report_def rocl_counters_report = {
                                     &rocl_derived_dispatch_table, &rocl_derived_missing_table,
                                     NULL}};
 
-static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
+static rocl_status put_groups(counters *s, rocl_tables *out, rocl_error *err)
 {
-    counters *s = self;
-    values *all;
+    const rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
     size_t count, next;
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &counter_table, 0);
-    rocl_status st = collect_groups(s, &all, &count, err);
+    values *all = rocl_groups_new(s->groups.keys, sizeof(group_key), sizeof *all, &count);
+    const group_sums *sums = rocl_keyed_all(&s->groups);
+    if (!all || !sums) {
+        free(all);
+        return rocl_fail_memory(err);
+    }
+    for (size_t i = 1; i < count; i++) {
+        all[i].count = sums[i].count;
+        all[i].min = sums[i].min;
+        all[i].max = sums[i].max;
+        all[i].total.sum = rocl_exact_value(&sums[i].total);
+    }
+    qsort_r(all + 1, count - 1, sizeof *all, compare_by_values, s);
     /* The groups of one counter and unit stand together; --top counts for each. */
-    for (size_t i = 1; st == ROCL_OK && i < count; i = next) {
+    for (size_t i = 1; i < count; i = next) {
         const group_key *k = &all[i].group;
         for (next = i + 1; next < count && all[next].group.counter == k->counter &&
                            all[next].group.units == k->units;)
@@ -460,118 +434,65 @@ static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err
         rocl_add_top_rows(&r, &all[i], next - i, sizeof *all, merge_values);
     }
     free(all);
-    if (st != ROCL_OK)
-        return st;
-    r = rocl_begin_table(&s->c, out, &sample_table, 0);
-    st = collect_all_series(s, &all, &count, err);
-    for (size_t i = 1; st == ROCL_OK && i < count; i = next) { /* a row for all of a group */
-        values g = {.group = all[i].group};
-        for (next = i; next < count && !compare_keys(s, &all[i].group, &all[next].group); next++)
-            merge_values(&g, &all[next]);
+    return ROCL_OK;
+}
+
+typedef struct series_row {
+    series_key key;
+    series_sums sums;
+} series_row;
+
+/* A row for all series of a group. */
+static rocl_status put_series(counters *s, rocl_tables *out, rocl_error *err)
+{
+    const rocl_report_rows r = rocl_begin_table(&s->c, out, &sample_table, 0);
+    size_t count, next;
+    series_row *all = rocl_keyed_rows(&s->series, &s->c, sizeof *all, &count);
+    if (!all)
+        return rocl_fail_memory(err);
+    qsort_r(all, count, sizeof *all, compare_by_series, s->c.trace);
+    for (size_t i = 0; i < count; i = next) {
+        values g = {.group = all[i].key.group};
+        for (next = i;
+             next < count && !rocl_keyed_compare(&groups, s->c.trace, &all[i].key, &all[next].key);
+             next++) {
+            const series_sums *of = &all[next].sums;
+            merge_values(&g, &(values){.count = of->count,
+                                       .series_count = 1,
+                                       .min = of->min,
+                                       .max = of->max,
+                                       .total.sum = of->total,
+                                       .weighted.sum = of->weighted,
+                                       .time.sum = of->time});
+        }
         rocl_add_row(&r, &g);
     }
     free(all);
-    return st;
+    return ROCL_OK;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-enum { PUT_GROUP, PUT_SERIES };
-
-static void put_group_key(const group_key *k, rocl_put *to)
+static rocl_status finish_counters(void *self, rocl_tables *out, rocl_error *err)
 {
-    rocl_put_text(to, k->kernel);
-    rocl_put_text(to, k->counter);
-    rocl_put_text(to, k->units);
-    rocl_put_bytes(to, &k->kind, sizeof *k - offsetof(group_key, kind));
+    rocl_status st = settle_counters(self, err);
+    if (st == ROCL_OK)
+        st = put_groups(self, out, err);
+    return st == ROCL_OK ? put_series(self, out, err) : st;
 }
 
-static group_key take_group_key(rocl_taken *from)
-{
-    group_key k = {.kernel = rocl_take_text(from)};
-    k.counter = rocl_take_text(from);
-    k.units = rocl_take_text(from);
-    rocl_take_bytes(from, &k.kind, sizeof k - offsetof(group_key, kind));
-    return k;
-}
-
-/* A series is one of a capture, and a capture is read by one rank: it is complete. */
-static rocl_status put_counters(void *self, rocl_put *to, rocl_error *err)
-{
-    counters *s = self;
-    values *all;
-    size_t count;
-    rocl_status st = flush_all_recent(s, err);
-    for (uint32_t i = 1; i < rocl_strings_count(s->groups) && st == ROCL_OK; i++) {
-        group_key k;
-        const sums *of = &s->sums[i];
-        memcpy(&k, rocl_strings_get(s->groups, i, NULL), sizeof k);
-        rocl_put_number(to, PUT_GROUP);
-        put_group_key(&k, to);
-        rocl_put_bytes(to, of, offsetof(sums, total));
-        rocl_put_exact(to, &of->total);
-        st = rocl_put_piece(to, err);
-    }
-    if (st != ROCL_OK)
-        return st;
-    st = collect_series(s, &all, &count, err);
-    for (size_t i = 1; st == ROCL_OK && i < count; i++) {
-        rocl_put_number(to, PUT_SERIES);
-        put_group_key(&all[i].group, to);
-        rocl_put_bytes(to, &all[i], sizeof *all);
-        st = rocl_put_piece(to, err);
-    }
-    free(all);
-    return st;
-}
-
-static rocl_status take_group(counters *s, rocl_taken *from, rocl_error *err)
-{
-    const group_key k = take_group_key(from);
-    sums of = {0};
-    rocl_take_bytes(from, &of, offsetof(sums, total));
-    bool good = rocl_take_exact(from, &of.total);
-    const uint32_t id = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
-    good = good && id != ROCL_NONE && ROCL_GROW(s->sums, s->sum_cap, (size_t)id + 1) &&
-           merge_sums(&s->sums[id], &of);
-    rocl_exact_free(&of.total);
-    return good ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static rocl_status take_counters(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    counters *s = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        if (rocl_take_number(from) == PUT_GROUP) {
-            st = take_group(s, from, err);
-            continue;
-        }
-        const group_key k = take_group_key(from);
-        if (!ROCL_GROW(s->elsewhere, s->elsewhere_cap, s->elsewhere_count + 1))
-            return rocl_fail_memory(err);
-        values *v = &s->elsewhere[s->elsewhere_count++];
-        rocl_take_bytes(from, v, sizeof *v);
-        v->group = k;
-    }
-    return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
-}
-
-static const rocl_gather_def gather_counters = {.put = put_counters, .take = take_counters};
+static const rocl_gather_def gather_counters = {.settle = settle_counters, ROCL_GATHER_KEYED};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_counters(void *self, rocl_error *err)
 {
     counters *s = self;
-    s->groups = rocl_strings_new();
-    s->series = rocl_strings_new();
     s->recent = calloc(s->c.trace->opt.jobs, sizeof *s->recent);
     s->by_time = rocl_collector_sorter(&s->c, 4);
     s->has_lock = pthread_mutex_init(&s->lock, NULL) == 0;
-    return s->groups && s->series && s->recent && s->by_time && s->has_lock ? ROCL_OK
-                                                                            : rocl_fail_memory(err);
+    if (!s->recent || !s->by_time || !s->has_lock)
+        return rocl_fail_memory(err);
+    const rocl_status st = rocl_keyed_open(&s->groups, &groups, &s->c, err);
+    return st == ROCL_OK ? rocl_keyed_open(&s->series, &all_series, &s->c, err) : st;
 }
 
 static void close_counters(void *self)
@@ -583,12 +504,6 @@ static void close_counters(void *self)
         free(s->recent[w]);
     }
     free(s->recent);
-    for (size_t i = 0; i < s->sum_cap; i++)
-        rocl_exact_free(&s->sums[i].total);
-    free(s->sums);
-    free(s->elsewhere);
-    rocl_strings_free(s->groups);
-    rocl_strings_free(s->series);
     if (s->has_lock)
         pthread_mutex_destroy(&s->lock);
 }

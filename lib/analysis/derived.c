@@ -7,19 +7,17 @@
  * their operands. A block is a group with a plan; it has the values of each derived counter, and
  * the sums of the operands, with which each expression is evaluated once more at the end. */
 #include "analysis/derived.h"
+#include "analysis/gpu_kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/map.h"
 #include "derive/derive.h"
 
-/* GPUs of one architecture with the same constants. */
+/* What is known of a kind of GPUs. */
 typedef struct profile {
     const char *arch; /* "" unknown */
-    rocl_constant *constants;
-    size_t constant_count;
     rocl_derive_program *program;
     const rocl_metric *metrics;
     size_t metric_count;
@@ -116,9 +114,9 @@ typedef struct derived {
     rocl_derive *definitions;
     uint32_t mentioned; /* symbols below this stand in the files */
     profile *profiles;
-    size_t profile_count, profile_cap;
-    uint32_t **profile_of; /* by capture and agent, the last is for an unknown one */
-    uint32_t **symbols;    /* by capture and counter */
+    size_t profile_count;
+    rocl_gpu_kinds gpus; /* of which there is a profile each */
+    uint32_t **symbols;  /* by capture and counter */
     rocl_sorter *values;
     rocl_strings *groups;
     rocl_map blocks_by_key; /* group << 32 | plan */
@@ -132,132 +130,6 @@ typedef struct derived {
     instance_list *each;    /* by symbol */
     rocl_arena arena;
 } derived;
-
-/* ---- GPUs ------------------------------------------------------------------------------------ */
-
-/* Numbers among the properties of an agent, in lower case. */
-static rocl_status read_constants(derived *s, const char *json, profile *p, rocl_error *err)
-{
-    rocl_json r;
-    rocl_json_token t;
-    size_t cap = 0;
-    char key[64] = "";
-    bool after_key = false;
-    rocl_json_open(&r, json, strlen(json), 0, 0);
-    for (rocl_json_kind k; (k = rocl_json_next(&r, &t)) != ROCL_JSON_NOTHING;) {
-        const bool named = after_key && r.depth == 1;
-        after_key = k == ROCL_JSON_KEY;
-        if (k == ROCL_JSON_KEY) {
-            size_t n = t.text.n < sizeof key ? t.text.n : 0;
-            for (size_t i = 0; i < n; i++)
-                key[i] = (char)(t.text.p[i] | (t.text.p[i] >= 'A' && t.text.p[i] <= 'Z' ? 32 : 0));
-            key[n] = '\0';
-        }
-        double v;
-        if (k != ROCL_JSON_NUMBER || !named || !*key || !rocl_json_double(t.text, &v) ||
-            !isfinite(v))
-            continue;
-        if (!ROCL_GROW(p->constants, cap, p->constant_count + 1))
-            return rocl_fail_memory(err);
-        p->constants[p->constant_count] =
-            (rocl_constant){rocl_derive_symbol(s->definitions, key, strlen(key)), v};
-        if (p->constants[p->constant_count++].symbol == ROCL_NONE)
-            return rocl_fail_memory(err);
-    }
-    return ROCL_OK;
-}
-
-/* Some properties are of the device, not of its kind: they do not tell kinds of GPUs apart. */
-static bool same_profile(const derived *s, const profile *a, const profile *b)
-{
-    static const char *const kinds[] = {
-        "simd_count",         "wave_front_size",   "num_xcc",          "cu_count",
-        "array_count",        "simd_per_cu",       "num_shader_banks", "simd_arrays_per_engine",
-        "max_waves_per_simd", "cu_per_simd_array", "lds_size_in_kb",   "max_engine_clk_fcompute"};
-    if (strcmp(a->arch, b->arch) != 0)
-        return false;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        double of[2] = {-1, -1};
-        const profile *const both[] = {a, b};
-        for (unsigned i = 0; i < 2; i++)
-            for (size_t j = 0; j < both[i]->constant_count; j++)
-                if (!strcmp(rocl_derive_name(s->definitions, both[i]->constants[j].symbol),
-                            kinds[k]))
-                    of[i] = both[i]->constants[j].value;
-        if (of[0] != of[1])
-            return false;
-    }
-    return true;
-}
-
-/* The profile of an agent; ROCL_NONE as agent: one of which nothing is known. */
-static rocl_status find_profile(derived *s, const rocl_capture *c, uint32_t agent, uint32_t *index,
-                                rocl_error *err)
-{
-    const rocl_trace *t = s->c.trace;
-    const char *given = s->c.options->derive_arch;
-    profile p = {.arch = agent == ROCL_NONE ? "" : rocl_str(t, c->agents[agent].name)};
-    rocl_status st = ROCL_OK;
-    if (strncmp(p.arch, "gfx", 3) != 0)
-        p.arch = given ? given : "";
-    if (agent != ROCL_NONE) {
-        char *json = NULL;
-        st = rocl_agent_json(s->c.trace, c, agent, &json, err);
-        if (st == ROCL_OK)
-            st = read_constants(s, json, &p, err);
-        free(json);
-    }
-    for (*index = 0; *index < s->profile_count; ++*index)
-        if (same_profile(s, &p, &s->profiles[*index]))
-            break;
-    if (st == ROCL_OK && *index == s->profile_count) {
-        if (!ROCL_GROW(s->profiles, s->profile_cap, s->profile_count + 1))
-            st = rocl_fail_memory(err);
-        else
-            s->profiles[s->profile_count++] = p;
-        if (st == ROCL_OK)
-            return st;
-    }
-    free(p.constants);
-    return st;
-}
-
-static rocl_status collect_profiles(derived *s, rocl_error *err)
-{
-    rocl_trace *t = s->c.trace;
-    rocl_status st = ROCL_OK;
-    s->profile_of = calloc(t->capture_count + 1, sizeof *s->profile_of);
-    s->symbols = calloc(t->capture_count + 1, sizeof *s->symbols);
-    if (!s->profile_of || !s->symbols)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        if (!c->counter_count)
-            continue;
-        s->profile_of[i] = calloc(c->agent_count + 1, sizeof **s->profile_of);
-        s->symbols[i] = calloc(c->counter_count, sizeof **s->symbols);
-        if (!s->profile_of[i] || !s->symbols[i])
-            return rocl_fail_memory(err);
-        for (uint32_t a = 0; a < c->agent_count && st == ROCL_OK; a++)
-            if (c->agents[a].type != ROCL_AGENT_CPU)
-                st = find_profile(s, c, a, &s->profile_of[i][a], err);
-        if (st == ROCL_OK)
-            st = find_profile(s, c, ROCL_NONE, &s->profile_of[i][c->agent_count], err);
-    }
-    return st;
-}
-
-static rocl_status make_program(derived *s, profile *p, rocl_error *err)
-{
-    rocl_status st = rocl_derive_program_new(&p->program, s->definitions, p->arch, p->constants,
-                                             p->constant_count, err);
-    if (st != ROCL_OK)
-        return st;
-    p->metrics = rocl_derive_metrics(p->program, &p->metric_count);
-    p->lacks = calloc(p->metric_count + 1, sizeof *p->lacks);
-    p->amd = calloc(p->metric_count + 1, sizeof *p->amd);
-    return p->lacks && p->amd ? ROCL_OK : rocl_fail_memory(err);
-}
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
@@ -278,11 +150,31 @@ static rocl_status open_derived(void *self, rocl_error *err)
     s->c.fields = (s->c.options->by_dispatch ? ROCL_FIELD_DISPATCH_ID : 0u) |
                   (rocl_derive_needs_instances(s->definitions) ? ROCL_FIELD_PLACES : 0u);
     if (st == ROCL_OK)
-        st = collect_profiles(s, err);
-    for (size_t i = 0; i < s->profile_count && st == ROCL_OK; i++)
-        st = make_program(s, &s->profiles[i], err);
+        st = rocl_gpu_kinds_find(&s->gpus, s->definitions, s->c.trace, s->c.options->derive_arch,
+                                 err);
+    s->profiles = calloc(s->gpus.count + 1, sizeof *s->profiles);
+    s->symbols = calloc(t->capture_count + 1, sizeof *s->symbols);
+    if (st == ROCL_OK && (!s->profiles || !s->symbols))
+        st = rocl_fail_memory(err);
+    for (; s->profile_count < s->gpus.count && st == ROCL_OK; s->profile_count++) {
+        const rocl_gpu_kind *gpu = &s->gpus.kinds[s->profile_count];
+        profile *p = &s->profiles[s->profile_count];
+        p->arch = gpu->arch;
+        st = rocl_derive_program_new(&p->program, s->definitions, p->arch, gpu->constants,
+                                     gpu->constant_count, err);
+        if (st != ROCL_OK)
+            break;
+        p->metrics = rocl_derive_metrics(p->program, &p->metric_count);
+        p->lacks = calloc(p->metric_count + 1, sizeof *p->lacks);
+        p->amd = calloc(p->metric_count + 1, sizeof *p->amd);
+        if (!p->lacks || !p->amd)
+            st = rocl_fail_memory(err);
+    }
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
+        s->symbols[i] = calloc(c->counter_count + 1, sizeof **s->symbols);
+        if (!s->symbols[i])
+            st = rocl_fail_memory(err);
         for (uint32_t k = 0; k < c->counter_count && st == ROCL_OK; k++) {
             size_t n;
             const char *name = rocl_strings_get(t->strings, c->counters[k].name, &n);
@@ -294,22 +186,6 @@ static rocl_status open_derived(void *self, rocl_error *err)
     s->operands = calloc(rocl_derive_symbols(s->definitions), sizeof *s->operands);
     s->each = calloc(rocl_derive_symbols(s->definitions), sizeof *s->each);
     return st == ROCL_OK && (!s->operands || !s->each) ? rocl_fail_memory(err) : st;
-}
-
-/* Appends the instances of a value, if they are known. */
-static void put_instances(rocl_buf *to, const rocl_batch *b, const rocl_counter_value *v)
-{
-    for (uint32_t i = 0; v->instance && i < v->instances; i++) {
-        const rocl_instance *from = &b->instances[v->instance - 1 + i];
-        const rocl_derive_instance one = {
-            .value = from->value,
-            .place = {[ROCL_DERIVE_XCC] = from->xcc,
-                      [ROCL_DERIVE_SHADER_ENGINE] = from->shader_engine,
-                      [ROCL_DERIVE_INSTANCE] = from->instance,
-                      [ROCL_DERIVE_SHADER_ARRAY] = from->shader_array,
-                      [ROCL_DERIVE_WGP] = from->wgp}};
-        rocl_buf_put(to, &one, sizeof one);
-    }
 }
 
 static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -342,7 +218,17 @@ static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_bat
                                  symbol, rocl_bits_of_value(v->value)};
         data.len = 0;
         rocl_buf_put(&data, &r, sizeof r);
-        put_instances(&data, b, v);
+        for (uint32_t k = 0; v->instance && k < v->instances; k++) {
+            const rocl_instance *from = &b->instances[v->instance - 1 + k];
+            const rocl_derive_instance one = {
+                .value = from->value,
+                .place = {[ROCL_DERIVE_XCC] = from->xcc,
+                          [ROCL_DERIVE_SHADER_ENGINE] = from->shader_engine,
+                          [ROCL_DERIVE_INSTANCE] = from->instance,
+                          [ROCL_DERIVE_SHADER_ARRAY] = from->shader_array,
+                          [ROCL_DERIVE_WGP] = from->wgp}};
+            rocl_buf_put(&data, &one, sizeof one);
+        }
         st = data.failed ? rocl_fail_memory(err)
                          : rocl_sorter_add(s->values, worker, key, data.data, data.len, err);
     }
@@ -351,48 +237,6 @@ static rocl_status add_derived_batch(void *self, unsigned worker, const rocl_bat
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
-
-static rocl_status note_missing(derived *s, profile *p, size_t metric, rocl_error *err)
-{
-    lack *l = &p->lacks[metric];
-    rocl_buf names = {0};
-    unsigned count = rocl_derive_missing(p->program, metric, &names);
-    if (!names.failed && (!l->names || count < l->count)) {
-        l->count = count;
-        l->names = rocl_arena_dup(&s->arena, names.len ? (char *)names.data : "", names.len);
-    }
-    bool failed = names.failed || !l->names;
-    rocl_buf_free(&names);
-    return failed ? rocl_fail_memory(err) : ROCL_OK;
-}
-
-/* A new plan: the operands are those of the dispatch. */
-static rocl_status add_plan(derived *s, uint32_t index, const plan_item *items, size_t n,
-                            rocl_error *err)
-{
-    profile *of = &s->profiles[index];
-    if (!ROCL_GROW(s->plans, s->plan_cap, s->plan_count + 1))
-        return rocl_fail_memory(err);
-    plan *p = &s->plans[s->plan_count++];
-    *p = (plan){.profile = index, .item_count = n};
-    p->items = rocl_arena_alloc(&s->arena, (n + 1) * sizeof *items);
-    p->metrics = rocl_arena_alloc(&s->arena, (of->metric_count + 1) * sizeof *p->metrics);
-    p->collected = rocl_arena_alloc(&s->arena, (of->metric_count + 1) * sizeof *p->collected);
-    if (!p->items || !p->metrics || !p->collected)
-        return rocl_fail_memory(err);
-    memcpy(p->items, items, n * sizeof *items);
-    rocl_status st = ROCL_OK;
-    for (size_t m = 0; m < of->metric_count && st == ROCL_OK; m++) {
-        if (rocl_derive_value(of->program, m).state == ROCL_DERIVED_MISSING) {
-            st = note_missing(s, of, m, err);
-            continue;
-        }
-        of->lacks[m].evaluated = true;
-        p->collected[p->metric_count] = s->operands[of->metrics[m].symbol].known;
-        p->metrics[p->metric_count++] = (uint32_t)m;
-    }
-    return st;
-}
 
 /* The plan of a dispatch with these operands. */
 static rocl_status find_plan(derived *s, uint32_t index, const plan_item *items, size_t n,
@@ -406,8 +250,36 @@ static rocl_status find_plan(derived *s, uint32_t index, const plan_item *items,
             return ROCL_OK;
         }
     }
+    profile *of = &s->profiles[index];
     *found = (uint32_t)s->plan_count;
-    return add_plan(s, index, items, n, err);
+    if (!ROCL_GROW(s->plans, s->plan_cap, s->plan_count + 1))
+        return rocl_fail_memory(err);
+    plan *p = &s->plans[s->plan_count++];
+    *p = (plan){.profile = index, .item_count = n};
+    p->items = rocl_arena_alloc(&s->arena, (n + 1) * sizeof *items);
+    p->metrics = rocl_arena_alloc(&s->arena, (of->metric_count + 1) * sizeof *p->metrics);
+    p->collected = rocl_arena_alloc(&s->arena, (of->metric_count + 1) * sizeof *p->collected);
+    bool good = p->items && p->metrics && p->collected;
+    if (good)
+        memcpy(p->items, items, n * sizeof *items);
+    for (size_t m = 0; m < of->metric_count && good; m++) {
+        lack *l = &of->lacks[m];
+        if (rocl_derive_value(of->program, m).state != ROCL_DERIVED_MISSING) {
+            l->evaluated = true;
+            p->collected[p->metric_count] = s->operands[of->metrics[m].symbol].known;
+            p->metrics[p->metric_count++] = (uint32_t)m;
+            continue;
+        }
+        rocl_buf names = {0};
+        const unsigned count = rocl_derive_missing(of->program, m, &names);
+        if (!names.failed && (!l->names || count < l->count)) {
+            l->count = count;
+            l->names = rocl_arena_dup(&s->arena, names.len ? (char *)names.data : "", names.len);
+        }
+        good = !names.failed && l->names;
+        rocl_buf_free(&names);
+    }
+    return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status find_block(derived *s, uint32_t group, uint32_t plan_index, block **found,
@@ -488,26 +360,25 @@ static rocl_status end_dispatch(derived *s, dispatch *d, const rocl_report_rows 
 {
     const rocl_capture *c = &s->c.trace->captures[d->key[0] >> 32]->pub;
     const rocl_stats_options *o = s->c.options;
-    uint32_t agent = d->of.agent < c->agent_count ? d->of.agent : c->agent_count, plan_index;
-    const uint32_t index = s->profile_of[c->index][agent];
+    const uint32_t agent = d->of.agent < c->agent_count ? d->of.agent : ROCL_NONE;
+    const uint32_t index = s->gpus.of[c->index][agent == ROCL_NONE ? c->agent_count : agent];
     profile *p = &s->profiles[index];
-    group_key k = {.kernel = d->of.kernel, .profile = index};
     const int32_t rank = o->by_rank ? d->of.rank : -1;
-    k.agent = o->by_agent || rows
-                  ? rocl_agent_key_of(c, agent < c->agent_count ? agent : ROCL_NONE, rank)
-                  : (rocl_agent_key){.type = ROCL_NONE, .id = -1, .rank = rank};
+    const rocl_agent_key any = {.type = ROCL_NONE, .id = -1, .rank = rank};
+    const rocl_agent_key own = o->by_agent || rows ? rocl_agent_key_of(c, agent, rank) : any;
+    const group_key k = {
+        .kernel = d->of.kernel, .profile = index, .agent = o->by_agent ? own : any};
     dispatch_row row = {.kernel = d->of.kernel,
-                        .agent = k.agent,
+                        .agent = own,
                         .arch = p->arch,
                         .dispatch = d->of.dispatch,
                         .pid = d->of.pid};
-    if (!o->by_agent)
-        k.agent = (rocl_agent_key){.type = ROCL_NONE, .id = -1, .rank = rank};
     p->used = true;
     for (size_t i = 0; i < d->count; i++)
         complete_operand(s, &d->items[i]);
     rocl_derive_values(p->program, s->operands);
-    uint32_t group = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
+    uint32_t plan_index;
+    const uint32_t group = rocl_strings_put(s->groups, (const char *)&k, sizeof k);
     block *b = NULL;
     rocl_status st = group == ROCL_NONE ? rocl_fail_memory(err)
                                         : find_plan(s, index, d->items, d->count, &plan_index, err);
@@ -540,38 +411,6 @@ static rocl_status end_dispatch(derived *s, dispatch *d, const rocl_report_rows 
     return ROCL_OK;
 }
 
-/* Several values of one counter are of its instances. */
-static rocl_status add_operand(derived *s, dispatch *d, uint32_t symbol, double value,
-                               const counter_record *r, rocl_error *err)
-{
-    rocl_operand *x = &s->operands[symbol];
-    const double min = r->instances ? r->min : value, max = r->instances ? r->max : value;
-    if (!x->known) {
-        if (!ROCL_GROW(d->items, d->cap, d->count + 1))
-            return rocl_fail_memory(err);
-        d->items[d->count++] = (plan_item){.symbol = symbol};
-        *x = (rocl_operand){
-            .known = true, .instances = r->instances, .sum = value, .min = min, .max = max};
-        return ROCL_OK;
-    }
-    x->instances = (x->instances ? x->instances : 1) + (r->instances ? r->instances : 1);
-    x->sum += value;
-    x->min = fmin(x->min, min);
-    x->max = fmax(x->max, max);
-    return ROCL_OK;
-}
-
-static rocl_status add_instances(instance_list *to, const uint8_t *data, size_t size,
-                                 rocl_error *err)
-{
-    const size_t count = size / sizeof *to->v;
-    if (!ROCL_GROW(to->v, to->cap, to->count + count + 1))
-        return rocl_fail_memory(err);
-    memcpy(to->v + to->count, data, count * sizeof *to->v);
-    to->count += count;
-    return ROCL_OK;
-}
-
 static rocl_status evaluate_dispatches(derived *s, const rocl_report_rows *rows, rocl_error *err)
 {
     dispatch d = {.count = 0};
@@ -586,10 +425,29 @@ static rocl_status evaluate_dispatches(derived *s, const rocl_report_rows *rows,
             memcpy(d.key, rec.key, sizeof d.key);
             d.of = r;
         }
-        if (st == ROCL_OK)
-            st = add_operand(s, &d, (uint32_t)rec.key[2], rocl_value_of_bits(rec.key[3]), &r, err);
-        if (st == ROCL_OK)
-            st = add_instances(&s->each[rec.key[2]], rec.data + sizeof r, rec.len - sizeof r, err);
+        instance_list *each = &s->each[rec.key[2]];
+        const size_t instances = (rec.len - sizeof r) / sizeof *each->v;
+        if (st == ROCL_OK && (!ROCL_GROW(d.items, d.cap, d.count + 1) ||
+                              !ROCL_GROW(each->v, each->cap, each->count + instances + 1)))
+            st = rocl_fail_memory(err);
+        if (st != ROCL_OK)
+            break;
+        /* Several values of one counter are of its instances. */
+        rocl_operand *x = &s->operands[rec.key[2]];
+        const double value = rocl_value_of_bits(rec.key[3]);
+        const double min = r.instances ? r.min : value, max = r.instances ? r.max : value;
+        if (!x->known) {
+            d.items[d.count++] = (plan_item){.symbol = (uint32_t)rec.key[2]};
+            *x = (rocl_operand){
+                .known = true, .instances = r.instances, .sum = value, .min = min, .max = max};
+        } else {
+            x->instances = (x->instances ? x->instances : 1) + (r.instances ? r.instances : 1);
+            x->sum += value;
+            x->min = fmin(x->min, min);
+            x->max = fmax(x->max, max);
+        }
+        memcpy(each->v + each->count, rec.data + sizeof r, instances * sizeof *each->v);
+        each->count += instances;
     }
     if (st == ROCL_OK && d.count)
         st = end_dispatch(s, &d, rows, err);
@@ -683,18 +541,6 @@ static const struct {
 };
 
 enum { DIFFERENCES = sizeof differences / sizeof *differences };
-
-/* "order of + and -, division by zero"; NULL: no difference. */
-static const char *name_differences(rocl_tables *out, unsigned amd)
-{
-    char text[128] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < DIFFERENCES; i++)
-        if (amd & differences[i].bit)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "",
-                                  differences[i].word);
-    return n ? rocl_tables_text(out, text, n) : NULL;
-}
 
 /* The line above the table: in which derived counters AMD's tools differ, and why. */
 static void note_differences(const derived *s, const rocl_report_rows *r)
@@ -859,7 +705,13 @@ static rocl_status add_derived_rows(derived *s, rocl_tables *out, rocl_error *er
                 free(rows);
                 return rocl_fail_memory(err);
             }
-            row.differs = name_differences(out, p->amd[m]);
+            char text[128] = ""; /* "order of + and -, division by zero" */
+            size_t len = 0;
+            for (size_t i = 0; i < DIFFERENCES; i++)
+                if (p->amd[m] & differences[i].bit)
+                    len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? ", " : "",
+                                            differences[i].word);
+            row.differs = len ? rocl_tables_text(out, text, len) : NULL;
             rows[n++] = row;
         }
     }
@@ -916,19 +768,6 @@ static rocl_status add_missing_rows(derived *s, rocl_tables *out, rocl_error *er
     return ROCL_OK;
 }
 
-static void note_unknown_gpus(const derived *s)
-{
-    for (size_t i = 0; i < s->profile_count; i++) {
-        const profile *p = &s->profiles[i];
-        if (p->used && !*p->arch)
-            rocl_notice(s->c.trace, "derived counters: the architecture of a GPU is not known; "
-                                    "--derive-arch names it");
-        else if (p->used && !rocl_derive_has_definitions(p->program))
-            rocl_notice(s->c.trace, "derived counters: no definitions for the architecture %s",
-                        p->arch);
-    }
-}
-
 static rocl_status finish_derived(void *self, rocl_tables *out, rocl_error *err)
 {
     derived *s = self;
@@ -948,8 +787,15 @@ static rocl_status finish_derived(void *self, rocl_tables *out, rocl_error *err)
     rocl_tables_free(dispatches);
     if (st == ROCL_OK)
         st = add_missing_rows(s, out, err);
-    if (st == ROCL_OK)
-        note_unknown_gpus(s);
+    for (size_t i = 0; i < s->profile_count && st == ROCL_OK; i++) {
+        const profile *p = &s->profiles[i];
+        if (p->used && !*p->arch)
+            rocl_notice(s->c.trace, "derived counters: the architecture of a GPU is not known; "
+                                    "--derive-arch names it");
+        else if (p->used && !rocl_derive_has_definitions(p->program))
+            rocl_notice(s->c.trace, "derived counters: no definitions for the architecture %s",
+                        p->arch);
+    }
     return st;
 }
 
@@ -958,18 +804,13 @@ static void close_derived(void *self)
     derived *s = self;
     for (size_t i = 0; i < s->profile_count; i++) {
         rocl_derive_program_free(s->profiles[i].program);
-        free(s->profiles[i].constants);
         free(s->profiles[i].lacks);
         free(s->profiles[i].amd);
     }
-    for (size_t i = 0; i < s->c.trace->capture_count; i++) {
-        if (s->profile_of)
-            free(s->profile_of[i]);
-        if (s->symbols)
-            free(s->symbols[i]);
-    }
+    for (size_t i = 0; s->symbols && i < s->c.trace->capture_count; i++)
+        free(s->symbols[i]);
+    rocl_gpu_kinds_free(&s->gpus, s->c.trace);
     free(s->profiles);
-    free(s->profile_of);
     free(s->symbols);
     free(s->first_block);
     free(s->blocks);

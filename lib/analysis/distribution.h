@@ -19,16 +19,16 @@ typedef struct rocl_distribution {
     uint64_t squares_high; /* above the 128 bits of squares */
 } rocl_distribution;
 
-/* Of durations as they come; percentiles are not known then. */
+/* Adds a duration as it comes; percentiles are not known then. */
 void rocl_distribution_count(rocl_distribution *d, int64_t ns);
 /* Puts the two together; the percentiles are lost. */
 void rocl_distribution_merge(rocl_distribution *into, const rocl_distribution *from);
 double rocl_distribution_average(const rocl_distribution *d); /* NaN: of none */
 /* The sample standard deviation (n - 1), as AMD's summaries have it; false for fewer than two. */
 bool rocl_distribution_stddev(const rocl_distribution *d, double *stddev);
-/* Of numbers that are not negative: INT64_MAX where the sum would be larger. */
+/* Adds numbers that are not negative: INT64_MAX where the sum would be larger. */
 int64_t rocl_add_saturated(int64_t a, int64_t b);
-/* The same of a sum that is whole. */
+/* A sum that is whole, cut likewise. */
 static inline int64_t rocl_cut_sum(rocl_u128 sum)
 {
     return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
@@ -39,7 +39,7 @@ static inline double rocl_mean_of_sum(rocl_u128 sum, uint64_t count)
     return count ? (double)sum / (double)count : __builtin_nan("");
 }
 
-/* Of `count` durations that are taken in ascending order, with percentiles. */
+/* The distribution of `count` durations that are taken in ascending order, with percentiles. */
 void rocl_distribution_begin(rocl_distribution *d, uint64_t count);
 void rocl_distribution_take(rocl_distribution *d, int64_t ns);
 

@@ -5,14 +5,14 @@
  * energy in between belongs to the kernels that run, in equal shares; to copies if no kernel runs;
  * or else to nobody. A walk over the times keeps sums since the begin: a kernel has what they have
  * grown by from its begin to its end. Kernels that run wait in a heap, by their ends. */
-#include "analysis/sampled.h"
+#include "analysis/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/derived.h"
 #include "analysis/distribution.h"
+#include "analysis/keyed.h"
 #include "base/array.h"
 
 /* Both kinds of keys are interned as bytes. */
@@ -26,11 +26,20 @@ typedef struct kernel_key {
     uint32_t gpu;  /* ROCL_NONE: all together */
 } kernel_key;
 
+typedef struct power_sums {
+    uint64_t count; /* values */
+    int64_t last;   /* time of the last one */
+} power_sums;
+
+static const rocl_member power_members[] = {ROCL_MEMBER(power_sums, count, SUM_COUNT),
+                                            ROCL_MEMBER(power_sums, last, SUM_GREATEST)};
+static const rocl_keyed_def powers = {
+    .key_size = sizeof(power_key), .sum_size = sizeof(power_sums), ROCL_SUM_MEMBERS(power_members)};
+
 /* A counter of power. */
 typedef struct power {
     power_key key; /* first */
-    uint64_t count;
-    int64_t last; /* time of its last value */
+    power_sums sums;
 } power;
 
 /* Sums since the begin. Energy in watts by nanoseconds. */
@@ -57,6 +66,7 @@ typedef struct kernel {
     int64_t known, lone_known;  /* ns in which any of them runs */
     double energy, least, most; /* W * ns */
     double of_all; /* percent of the energy of all GPUs, or with --by-agent of its GPU */
+    double joules_per_call, watts, alone_percent, known_percent;
     const rocl_gpu *gpu;
     uint64_t running; /* dispatches of it, on the GPU at hand, the first since .. */
     sums begin;
@@ -68,19 +78,15 @@ typedef struct gpu_energy {
     uint64_t samples;
     int64_t known;
     double energy, kernels, copies, idle; /* W * ns */
+    double watts, kernel_percent;
 } gpu_energy;
 
-typedef struct worker_powers {
-    alignas(ROCL_CACHE_LINE) power *all; /* by the id of their key */
-    size_t cap;
-} worker_powers;
-
 typedef struct energy {
-    rocl_collector c;               /* first */
-    rocl_strings *counters, *names; /* keys by id */
-    worker_powers *seen;            /* by worker */
-    rocl_sorter *sorter;            /* NULL: the trace has no counter of power */
-    kernel *kernels;                /* [0] is none */
+    rocl_collector c;    /* first */
+    rocl_keyed counters; /* of power */
+    rocl_strings *names; /* keys of kernels by id */
+    rocl_sorter *sorter; /* NULL: the trace has no counter of power */
+    kernel *kernels;     /* [0] is none */
     size_t kernel_count;
     power *powers; /* [0] is none */
     size_t power_count;
@@ -112,7 +118,7 @@ double rocl_watts_of_unit(const char *unit)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Of equal times, work begins before values come: a value at the begin of a kernel is one of its
+/* At equal times, work begins before values come: a value at the begin of a kernel is one of its
  * samples. What ends does so before. */
 enum { KERNEL_BEGINS, COPY_BEGINS, POWER };
 
@@ -125,12 +131,11 @@ static rocl_status add_power(energy *s, unsigned worker, const rocl_batch *b,
     if (!gpu || rocl_watts_of_unit(rocl_str(s->c.trace, k->units)) <= 0 || !(v->value >= 0))
         return ROCL_OK;
     const power_key key = {(uint32_t)(gpu - s->c.trace->gpus), k->name, k->units};
-    const uint32_t id = rocl_strings_put(s->counters, (const char *)&key, sizeof key);
-    worker_powers *seen = &s->seen[worker];
-    if (id == ROCL_NONE || !ROCL_GROW(seen->all, seen->cap, (size_t)id + 1))
+    const uint32_t id = rocl_keyed_group(&s->counters, &key);
+    power_sums *of = id == ROCL_NONE ? NULL : rocl_keyed_sums(&s->counters, worker, id);
+    if (!of)
         return rocl_fail_memory(err);
-    power *p = &seen->all[id];
-    p->last = !p->count++ || v->e.start > p->last ? v->e.start : p->last;
+    rocl_keyed_add(&powers, of, &(power_sums){1, v->e.start});
     const uint64_t number = id;
     const uint64_t word[4] = {key.gpu, (uint64_t)v->e.start, POWER, rocl_bits_of_value(v->value)};
     return rocl_add_numbers(s->sorter, worker, word, &number, 1, err);
@@ -210,7 +215,7 @@ static run pop_run(energy *s)
 /* To a time up to which nothing changes. */
 static void advance_time(energy *s, int64_t time)
 {
-    const int64_t until = s->powers[s->chosen].last, to = time < until ? time : until;
+    const int64_t until = s->powers[s->chosen].sums.last, to = time < until ? time : until;
     if (s->watts >= 0 && to > s->now) {
         const int64_t ns = to - s->now;
         const double spent = s->watts * (double)ns;
@@ -254,27 +259,17 @@ static void end_first_run(energy *s)
     k->most += s->sums.all - k->begin.all;
 }
 
-/* Of the counters of a GPU the one with the most values, of equal ones the first by name. */
+/* The counter of a GPU with the most values, of equal ones the first by name. */
 static uint32_t choose_power(const energy *s, uint32_t gpu)
 {
     const power *best = &s->powers[0];
     for (const power *p = best + 1; p < s->powers + s->power_count; p++)
         if (p->key.gpu == gpu &&
-            (p->count > best->count ||
-             (p->count == best->count &&
+            (p->sums.count > best->sums.count ||
+             (p->sums.count == best->sums.count &&
               rocl_compare_texts(s->c.trace, p->key.counter, best->key.counter) < 0)))
             best = p;
     return (uint32_t)(best - s->powers);
-}
-
-static void begin_gpu(energy *s, uint32_t gpu)
-{
-    s->chosen = choose_power(s, gpu);
-    s->watts_of_unit = rocl_watts_of_unit(rocl_str(s->c.trace, s->powers[s->chosen].key.unit));
-    s->now = INT64_MIN;
-    s->watts = -1;
-    s->sums = (sums){0};
-    s->of_kernels = s->of_copies = s->of_nobody = 0;
 }
 
 static gpu_energy end_gpu(energy *s, uint32_t gpu)
@@ -288,22 +283,9 @@ static gpu_energy end_gpu(energy *s, uint32_t gpu)
                         .energy = s->sums.all,
                         .kernels = s->of_kernels,
                         .copies = s->of_copies,
-                        .idle = s->of_nobody};
-}
-
-/* A dispatch of a kernel; 0: a copy. */
-static void begin_work(energy *s, uint32_t id)
-{
-    kernel *k = &s->kernels[id];
-    if (!id) {
-        s->copies_running++;
-        return;
-    }
-    s->dispatches_running++;
-    if (k->running++)
-        return;
-    s->kernels_running++;
-    k->begin = s->sums;
+                        .idle = s->of_nobody,
+                        .watts = rocl_ratio(s->sums.all, (double)s->sums.known),
+                        .kernel_percent = 100 * rocl_ratio(s->of_kernels, s->sums.all)};
 }
 
 static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_error *err)
@@ -319,7 +301,13 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
             if (gpu != UINT64_MAX)
                 out[(*gpus)++] = end_gpu(s, (uint32_t)gpu);
             gpu = rec.key[0];
-            begin_gpu(s, (uint32_t)gpu);
+            s->chosen = choose_power(s, (uint32_t)gpu);
+            s->watts_of_unit =
+                rocl_watts_of_unit(rocl_str(s->c.trace, s->powers[s->chosen].key.unit));
+            s->now = INT64_MIN;
+            s->watts = -1;
+            s->sums = (sums){0};
+            s->of_kernels = s->of_copies = s->of_nobody = 0;
         }
         while (s->running && s->heap[0].end <= time)
             end_first_run(s);
@@ -331,7 +319,13 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
             const run r = {(int64_t)rec.key[3], time, (uint32_t)id, s->sums};
             if (!push_run(s, r))
                 return rocl_fail_memory(err);
-            begin_work(s, (uint32_t)id);
+            kernel *k = &s->kernels[id]; /* 0: a copy */
+            s->copies_running += !id;
+            s->dispatches_running += id != 0;
+            if (id && !k->running++) {
+                s->kernels_running++;
+                k->begin = s->sums;
+            }
         }
     }
     if (gpu != UINT64_MAX && st == ROCL_OK)
@@ -341,53 +335,11 @@ static rocl_status walk_gpus(energy *s, gpu_energy *out, size_t *gpus, rocl_erro
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Of watts by nanoseconds. */
+/* From watts by nanoseconds. */
 static rocl_datum field_joules(const rocl_report_rows *r, const void *field)
 {
     (void)r;
     return rocl_datum_if_finite(*(const double *)field / 1e9);
-}
-
-static rocl_datum field_gpu_watts(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const gpu_energy *g = row;
-    return rocl_datum_if_finite(rocl_ratio(g->energy, (double)g->known));
-}
-
-static rocl_datum field_gpu_busy(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const gpu_energy *g = row;
-    return rocl_datum_if_finite(100 * rocl_ratio(g->kernels, g->energy));
-}
-
-static rocl_datum field_kernel_watts(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const kernel *k = row;
-    return rocl_datum_if_finite(rocl_ratio(k->most, (double)k->known));
-}
-
-static rocl_datum field_joules_per_call(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const kernel *k = row;
-    return rocl_datum_if_finite(rocl_ratio(k->energy / 1e9, (double)k->calls));
-}
-
-static rocl_datum field_known_percent(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const kernel *k = row;
-    return rocl_datum_if_finite(rocl_percent(k->measured, k->total));
-}
-
-static rocl_datum field_alone_percent(const rocl_report_rows *r, const void *row)
-{
-    (void)r;
-    const kernel *k = row;
-    return rocl_datum_if_finite(rocl_percent(k->lone_known, k->known));
 }
 
 #define CELL(field)   ROCL_ALWAYS, ROCL_CELL(gpu_energy, field)
@@ -398,10 +350,10 @@ static const rocl_column energy_columns[] = {
     {"counter", "Counter", ROCL_UNIT_TEXT, CELL(counter)},
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
     {"known_ns", "Time", ROCL_UNIT_NS, CELL(known)},
-    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_ALWAYS, field_gpu_watts, 0},
+    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, CELL(watts)},
     {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
     {"kernel_joules", "Kernels", ROCL_UNIT_JOULES, JOULES(kernels)},
-    {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, field_gpu_busy, 0},
+    {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, CELL(kernel_percent)},
     {"copy_joules", "Copies", ROCL_UNIT_JOULES, JOULES(copies)},
     {"idle_joules", "Idle", ROCL_UNIT_JOULES, JOULES(idle)},
 };
@@ -418,12 +370,12 @@ static const rocl_column kernel_columns[] = {
     {"total_ns", "Time", ROCL_UNIT_NS, CELL(total)},
     {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
     {"percent", "% of all", ROCL_UNIT_PERCENT, CELL(of_all)},
-    {"joules_per_call", "Per call", ROCL_UNIT_JOULES, ROCL_IN_REST, field_joules_per_call, 0},
-    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, ROCL_IN_REST, field_kernel_watts, 0},
+    {"joules_per_call", "Per call", ROCL_UNIT_JOULES, CELL(joules_per_call)},
+    {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, CELL(watts)},
     {"least_joules", "At least", ROCL_UNIT_JOULES, JOULES(least)},
     {"most_joules", "At most", ROCL_UNIT_JOULES, JOULES(most)},
-    {"alone_percent", "Alone %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_alone_percent, 0},
-    {"known_percent", "Measured %", ROCL_UNIT_PERCENT, ROCL_IN_REST, field_known_percent, 0},
+    {"alone_percent", "Alone %", ROCL_UNIT_PERCENT, CELL(alone_percent)},
+    {"known_percent", "Measured %", ROCL_UNIT_PERCENT, CELL(known_percent)},
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
 };
 
@@ -451,6 +403,14 @@ static int compare_kernels(const void *a, const void *b, void *ctx)
     return c ? c : rocl_number_order(x->key.gpu, y->key.gpu);
 }
 
+static void describe_kernel(kernel *k)
+{
+    k->joules_per_call = rocl_ratio(k->energy / 1e9, (double)k->calls);
+    k->watts = rocl_ratio(k->most, (double)k->known);
+    k->alone_percent = rocl_percent(k->lone_known, k->known);
+    k->known_percent = rocl_percent(k->measured, k->total);
+}
+
 static void add_kernel(void *into, const void *from)
 {
     kernel *sum = into;
@@ -465,6 +425,7 @@ static void add_kernel(void *into, const void *from)
     sum->least += k->least;
     sum->most += k->most;
     sum->of_all += k->of_all;
+    describe_kernel(sum);
 }
 
 static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size_t gpu_count)
@@ -485,6 +446,7 @@ static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size
                 whole = gpus[g].energy;
         k.gpu = k.key.gpu == ROCL_NONE ? NULL : &s->c.trace->gpus[k.key.gpu];
         k.of_all = whole > 0 ? 100 * k.energy / whole : 0;
+        describe_kernel(&k);
         if (k.known > 0 || k.samples)
             s->kernels[n++] = k;
     }
@@ -496,31 +458,22 @@ static void put_energy(energy *s, rocl_tables *out, const gpu_energy *gpus, size
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
-static bool has_power(const rocl_trace *t)
-{
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->counter_count; k++)
-            if (rocl_watts_of_unit(rocl_str(t, c->counters[k].units)) > 0)
-                return true;
-    }
-    return false;
-}
-
 static rocl_status open_energy(void *self, rocl_error *err)
 {
     energy *s = self;
-    s->c.kinds = 0;
-    if (!has_power(s->c.trace))
+    const rocl_trace *t = s->c.trace;
+    bool has_power = false;
+    for (size_t i = 0; i < t->capture_count; i++)
+        for (uint32_t k = 0; k < t->captures[i]->pub.counter_count; k++)
+            has_power |= rocl_watts_of_unit(rocl_str(t, t->captures[i]->pub.counters[k].units)) > 0;
+    s->c.kinds = has_power ? s->c.def->kinds : 0;
+    if (!has_power)
         return ROCL_OK;
-    s->c.kinds = s->c.def->kinds;
-    s->counters = rocl_strings_new();
     s->names = rocl_strings_new();
-    s->seen = rocl_cache_line_calloc(s->c.trace->opt.jobs, sizeof *s->seen);
     s->sorter = rocl_collector_sorter(&s->c, 4);
-    if (!s->counters || !s->names || !s->seen || !s->sorter)
+    if (!s->names || !s->sorter)
         return rocl_fail_memory(err);
-    return ROCL_OK;
+    return rocl_keyed_open(&s->counters, &powers, &s->c, err);
 }
 
 static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
@@ -532,18 +485,13 @@ static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
     }
     size_t gpus = 0;
     gpu_energy *energies = calloc(s->c.trace->gpu_count + 1, sizeof *energies);
-    s->powers = rocl_groups_new(s->counters, sizeof(power_key), sizeof *s->powers, &s->power_count);
+    s->powers =
+        rocl_groups_new(s->counters.keys, sizeof(power_key), sizeof *s->powers, &s->power_count);
     s->kernels =
         rocl_groups_new(s->names, sizeof(kernel_key), sizeof *s->kernels, &s->kernel_count);
     rocl_status st = s->powers && energies && s->kernels ? ROCL_OK : rocl_fail_memory(err);
-    for (unsigned w = 0; w < s->c.trace->opt.jobs && st == ROCL_OK; w++)
-        for (size_t i = 1; i < s->power_count && i < s->seen[w].cap; i++) {
-            const power *of = &s->seen[w].all[i];
-            power *p = &s->powers[i];
-            if (of->count && (!p->count || of->last > p->last))
-                p->last = of->last;
-            p->count += of->count;
-        }
+    for (uint32_t i = 1; i < s->power_count && st == ROCL_OK; i++)
+        rocl_keyed_join(&s->counters, &s->c, i, &s->powers[i].sums);
     if (st == ROCL_OK)
         st = walk_gpus(s, energies, &gpus, err);
     if (st == ROCL_OK)
@@ -555,11 +503,7 @@ static rocl_status finish_energy(void *self, rocl_tables *out, rocl_error *err)
 static void close_energy(void *self)
 {
     energy *s = self;
-    rocl_strings_free(s->counters);
     rocl_strings_free(s->names);
-    for (unsigned w = 0; s->seen && w < s->c.trace->opt.jobs; w++)
-        free(s->seen[w].all);
-    free(s->seen);
     free(s->powers);
     free(s->kernels);
     free(s->heap);

@@ -7,7 +7,7 @@
 #include "analysis/gaps.h"
 #include "analysis/activity.h"
 #include "analysis/host.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "base/array.h"
 #include "trace/deal.h"
 
@@ -60,10 +60,10 @@ typedef struct track_gaps {
 struct rocl_gaps {
     rocl_collector *c;
     bool lanes;
-    rocl_samples *lengths;  /* by track */
-    rocl_sorter *questions; /* gaps by process and stack id, track, start */
-    rocl_sorter *elsewhere; /* on rank 0: those that other ranks answer, by rank, track, start */
-    bool asking;            /* it is read */
+    rocl_percentiles *lengths; /* by track */
+    rocl_sorter *questions;    /* gaps by process and stack id, track, start */
+    rocl_sorter *elsewhere;    /* on rank 0: those that other ranks answer, by rank, track, start */
+    bool asking;               /* it is read */
     rocl_host *host;
     uint32_t *first_end; /* by capture: the place of its first process; the last is the count */
     int64_t *ends;       /* by worker and process, and a place more in each capture for what has no
@@ -184,7 +184,7 @@ static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, 
     add_to_gap_sum(&p->buckets[bucket], length);
     rocl_keep_first(p->longest, &p->longest_count, LONGEST_GAPS, sizeof *p->longest, &new_gap,
                     compare_lengths);
-    rocl_status st = rocl_samples_add(g->lengths, 0, (uint32_t)track, length, err);
+    rocl_status st = rocl_percentiles_add(g->lengths, 0, (uint32_t)track, length, err);
     if (st == ROCL_OK && rank_of(g, w->process))
         return add_elsewhere(g, w, track, &new_gap, copied, err);
     const uint64_t key[4] = {w->process, w->stack_id, track, (uint64_t)new_gap.start};
@@ -420,7 +420,7 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
         rocl_distribution d;
         gaps_row row = {
             p->track, p->all, rocl_percent(p->all.total, p->last - p->first), -1, -1, -1, -1, -1};
-        st = rocl_samples_describe(g->lengths, p->group, &d, err);
+        st = rocl_percentiles_describe(g->lengths, p->group, &d, err);
         if (p->all.count) {
             row.min = d.min;
             row.median = d.median;
@@ -740,7 +740,7 @@ void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to)
         put_cause(l, to);
     }
     if (p->all.count)
-        rocl_samples_put(g->lengths, p->group, to);
+        rocl_percentiles_put(g->lengths, p->group, to);
 }
 
 rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
@@ -770,10 +770,11 @@ rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_tra
         l->after_event = take_event(from);
         take_cause(l, from);
     }
-    return p->all.count ? rocl_samples_take(g->lengths, rank, p->group, true, from, err) : ROCL_OK;
+    return p->all.count ? rocl_percentiles_take(g->lengths, rank, p->group, true, from, err)
+                        : ROCL_OK;
 }
 
-rocl_samples *rocl_gaps_lengths(const rocl_gaps *g)
+rocl_percentiles *rocl_gaps_lengths(const rocl_gaps *g)
 {
     return g->lengths;
 }
@@ -804,7 +805,7 @@ rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes)
         return NULL;
     g->c = c;
     g->lanes = lanes;
-    g->lengths = rocl_samples_new(t->space, t->opt.jobs);
+    g->lengths = rocl_percentiles_new(t->space, t->opt.jobs);
     g->questions = rocl_collector_sorter(c, 4);
     g->host = rocl_host_new(c);
     if (make_ends(g) && g->lengths && g->questions && g->host)
@@ -817,7 +818,7 @@ void rocl_gaps_free(rocl_gaps *g)
 {
     if (!g)
         return;
-    rocl_samples_free(g->lengths);
+    rocl_percentiles_free(g->lengths);
     rocl_host_free(g->host);
     free(g->first_end);
     free(g->ends);

@@ -71,6 +71,6 @@ void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to);
 rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
                                  rocl_taken *from, rocl_error *err);
 /* The lengths of gaps, whose percentiles are looked for after that. */
-struct rocl_samples *rocl_gaps_lengths(const rocl_gaps *g);
+struct rocl_percentiles *rocl_gaps_lengths(const rocl_gaps *g);
 
 #endif

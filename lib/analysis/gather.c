@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 
 #include "base/array.h"
 
@@ -96,7 +96,7 @@ static rocl_status hear_piece(void *ctx, unsigned rank, rocl_team_reader *answer
     rocl_taken taken = {*answer, &g->texts[rank], &g->kept[rank * g->count + number]};
     st = g->about == OWN    ? def->hear(c, rank, &taken, err)
          : g->about == SUMS ? def->take(c, rank, &taken, err)
-                            : rocl_samples_hear(def->samples(c), rank, &taken, err);
+                            : rocl_percentiles_hear(def->samples(c), rank, &taken, err);
     return st == ROCL_OK && taken.r.bad ? rocl_team_bad_message(err) : st;
 }
 
@@ -109,7 +109,7 @@ bool rocl_keep_id(rocl_taken *t, uint32_t id)
 }
 
 /* NULL: it looks for no percentiles. */
-static rocl_samples *samples_of(rocl_collector *c)
+static rocl_percentiles *samples_of(rocl_collector *c)
 {
     return c->def->gather->samples ? c->def->gather->samples(c) : NULL;
 }
@@ -125,7 +125,7 @@ static rocl_status ask_one(const rocl_gather *g, rocl_collector *c, unsigned rou
     if (g->about == OWN && def->ask)
         st = def->ask(c, round, rank, to, err);
     if (g->about == VALUES && samples_of(c))
-        rocl_samples_ask(samples_of(c), rank, to);
+        rocl_percentiles_ask(samples_of(c), rank, to);
     *asks = g->about == SUMS || to->b.len > empty;
     return st;
 }
@@ -166,7 +166,8 @@ static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers,
         rocl_collector *c = g->collectors[i];
         const rocl_gather_def *def = c ? c->def->gather : NULL;
         if (def && g->about == VALUES && samples_of(c))
-            st = (answers ? rocl_samples_answer_own : rocl_samples_prepare)(samples_of(c), err);
+            st = (answers ? rocl_percentiles_answer_own : rocl_percentiles_prepare)(samples_of(c),
+                                                                                    err);
         else if (def && g->about == OWN && def->prepare && !answers)
             st = def->prepare(c, round, err);
         else if (def && g->about == SUMS && def->settle && answers)
@@ -306,7 +307,7 @@ static rocl_status answer_one(rocl_gather *g, uint64_t number, rocl_taken *quest
         st = what == OWN && def->answer ? def->answer(c, question, &to, err)
              : what == SUMS             ? def->put(c, &to, err)
              : what == VALUES && samples_of(c)
-                 ? rocl_samples_answer(samples_of(c), question, &to, err)
+                 ? rocl_percentiles_answer(samples_of(c), question, &to, err)
                  : rocl_team_bad_message(err);
     if (st == ROCL_OK && question->r.bad)
         st = rocl_team_bad_message(err);

@@ -4,7 +4,7 @@
  *     1. what a collector has questions of its own about, as long as it asks
  *     2. all ranks look up calls
  *     3. the sums of all collectors, which settle before that
- *     4. values of which percentiles are looked for (samples.h), as long as any are not known
+ *     4. values of which percentiles are looked for (percentiles.h), as long as any are not known
  *
  * A collector that can do this has a rocl_gather_def; events for others come to rank 0. Captures
  * have the same numbers on all ranks, and so have GPUs. Texts have not. */
@@ -47,7 +47,7 @@ static inline void rocl_put_bytes(rocl_put *p, const void *bytes, size_t n)
 }
 
 void rocl_put_exact(rocl_put *p, const rocl_exact_sum *s);
-/* Of another rank's trace; may be ROCL_NONE. */
+/* A text of another rank's trace; may be ROCL_NONE. */
 void rocl_put_text(rocl_put *p, uint32_t text);
 /* Sends what has been put, once it is large: `hear` is called for each piece of an answer. */
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
@@ -139,8 +139,8 @@ struct rocl_gather_def {
      * for each piece. */
     rocl_status (*put)(void *self, rocl_put *to, rocl_error *err);
     rocl_status (*take)(void *self, unsigned rank, rocl_taken *from, rocl_error *err);
-    /* Of which `put` and `take` have put and taken groups; NULL: there are none. */
-    struct rocl_samples *(*samples)(void *self);
+    /* The values whose groups `put` and `take` have put and taken; NULL: there are none. */
+    struct rocl_percentiles *(*samples)(void *self);
 };
 
 /* ---- for stats.c ----------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "analysis/distribution.h"
 #include "analysis/facts.h"
 #include "analysis/activity.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "base/array.h"
 
 /* What identifies a graph; interned as bytes, so without holes. Followed by the names, if those
@@ -85,7 +85,7 @@ typedef struct unit {
 typedef struct graphs {
     rocl_collector c;
     rocl_sorter *work;
-    rocl_samples *spans; /* by graph */
+    rocl_percentiles *spans; /* by graph */
     rocl_strings *keys, *member_keys;
     graph *all;
     member *members;
@@ -228,7 +228,7 @@ static rocl_status end_unit(graphs *g, rocl_error *err)
             return rocl_fail_memory(err);
     }
     u->open = false;
-    return rocl_samples_add(g->spans, 0, id, span, err);
+    return rocl_percentiles_add(g->spans, 0, id, span, err);
 }
 
 /* The kernels of a graph have one call; a profiler may say that they are of a graph, whatever it
@@ -435,7 +435,7 @@ static rocl_status describe_graph(graphs *g, graph *to, uint64_t number, rocl_ta
     to->call_average = rocl_mean_of_sum(to->calls, to->launches);
     to->call_per_work = rocl_mean_of_sum(to->calls, to->work);
     to->delay_average = rocl_mean_of_sum(to->delays, to->launches);
-    return rocl_samples_describe(g->spans, (uint32_t)(to - g->all), &to->span, err);
+    return rocl_percentiles_describe(g->spans, (uint32_t)(to - g->all), &to->span, err);
 }
 
 static int compare_members(const void *a, const void *b, void *ctx)
@@ -516,7 +516,7 @@ static rocl_status open_graphs(void *self, rocl_error *err)
     g->c.needs_calls = true;
     g->c.fields = ROCL_FIELD_GRAPH;
     g->work = rocl_collector_sorter(&g->c, 4);
-    g->spans = rocl_samples_new(g->c.trace->space, g->c.trace->opt.jobs);
+    g->spans = rocl_percentiles_new(g->c.trace->space, g->c.trace->opt.jobs);
     g->keys = rocl_strings_new();
     g->member_keys = rocl_strings_new();
     return g->work && g->spans && g->keys && g->member_keys && ROCL_GROW(g->all, g->cap, 1) &&
@@ -528,7 +528,7 @@ static rocl_status open_graphs(void *self, rocl_error *err)
 static void close_graphs(void *self)
 {
     graphs *g = self;
-    rocl_samples_free(g->spans);
+    rocl_percentiles_free(g->spans);
     rocl_strings_free(g->keys);
     rocl_strings_free(g->member_keys);
     free(g->all);
@@ -588,7 +588,7 @@ static void put_graph(graphs *g, uint32_t id, rocl_put *to)
 #define PUT(field) rocl_put_wide(to, of->field);
     GRAPH_SUMS(PUT)
 #undef PUT
-    rocl_samples_put(g->spans, id, to);
+    rocl_percentiles_put(g->spans, id, to);
 }
 
 static rocl_status put_graphs(void *self, rocl_put *to, rocl_error *err)
@@ -644,7 +644,7 @@ static rocl_status take_graph(graphs *g, unsigned rank, rocl_taken *from, rocl_e
     if (!id || !rocl_keep_id(from, id))
         return rocl_fail_memory(err);
     add_launches(&g->all[id], &of);
-    return rocl_samples_take(g->spans, rank, id, true, from, err);
+    return rocl_percentiles_take(g->spans, rank, id, true, from, err);
 }
 
 static rocl_status take_member(graphs *g, rocl_taken *from, rocl_error *err)
@@ -667,7 +667,7 @@ static rocl_status take_graphs(void *self, unsigned rank, rocl_taken *from, rocl
     return st;
 }
 
-static rocl_samples *graph_samples(void *self)
+static rocl_percentiles *graph_samples(void *self)
 {
     return ((graphs *)self)->spans;
 }

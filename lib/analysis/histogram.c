@@ -5,143 +5,87 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/calls.h"
 #include "analysis/distribution.h"
-#include "analysis/gather.h"
-#include "base/array.h"
-#include "base/map.h"
+#include "analysis/keyed.h"
 
 /* Classes begin at 0, 1, 2, 5, 10, 20, 50, ... ns; the last at 5e18. */
-enum { CLASSES = 58, CLASS_BITS = 6, BAR = 20 };
-_Static_assert(CLASSES <= 1 << CLASS_BITS, "a class fits into a key beside its name");
+enum { CLASSES = 58, BAR = 20 };
 
-typedef struct class
-{
-    int64_t count, total;
-} class;
+/* Interned as bytes: no holes. */
+typedef struct class_key {
+    uint32_t name, class;
+} class_key;
 
-/* Of a worker: the classes that occur, by name << CLASS_BITS | class. */
-typedef struct tally {
-    rocl_map index;
-    class *classes;
-    size_t count, cap;
-} tally;
+typedef struct class_sums {
+    uint64_t count;
+    int64_t total;
+} class_sums;
 
-typedef struct kernel {
-    const char *name;
-    size_t name_len;
-    bool others; /* it stands for rows that --top cuts off */
-    class all, classes[CLASSES];
-} kernel;
+static const rocl_member key_members[] = {ROCL_MEMBER(class_key, name, KEY_TEXT),
+                                          ROCL_MEMBER_BELOW(class_key, class, KEY_NUMBER, CLASSES)};
+static const rocl_member sum_members[] = {ROCL_MEMBER(class_sums, count, SUM_COUNT),
+                                          ROCL_MEMBER(class_sums, total, SUM_INT)};
+static const rocl_keyed_def classes = {.key_size = sizeof(class_key),
+                                       .sum_size = sizeof(class_sums),
+                                       ROCL_KEY_MEMBERS(key_members),
+                                       ROCL_SUM_MEMBERS(sum_members)};
+
+/* A class of a kernel. */
+typedef struct class_row {
+    class_key key;
+    class_sums c;
+    class_sums all;     /* of the kernel */
+    bool first;         /* of the kernel */
+    const char *others; /* what the rows that --top cuts off are called; NULL: it is not one */
+    int64_t from, to;
+    double count_percent, total_percent;
+} class_row;
 
 typedef struct histogram {
     rocl_collector c;
     int64_t begins[CLASSES];
-    tally *tallies; /* by worker */
-    rocl_map index; /* of kernels by name, in the end */
-    kernel *kernels;
-    size_t count, cap;
+    rocl_keyed sums;
 } histogram;
 
-static void add_class(class *to, const class *c)
-{
-    to->count += c->count;
-    to->total = rocl_add_saturated(to->total, c->total);
-}
-
 /* ---- collecting ------------------------------------------------------------------------------ */
-
-/* NULL: memory is out. */
-static class *find_class(tally *t, uint32_t name, unsigned n)
-{
-    uint64_t key = (uint64_t)name << CLASS_BITS | n;
-    uint32_t index = rocl_map_get(&t->index, key, UINT32_MAX);
-    if (index != UINT32_MAX)
-        return &t->classes[index];
-    if (!ROCL_GROW(t->classes, t->cap, t->count + 1) ||
-        !rocl_map_put(&t->index, key, (uint32_t)t->count))
-        return NULL;
-    t->classes[t->count] = (class){0};
-    return &t->classes[t->count++];
-}
 
 static rocl_status add_dispatches(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     histogram *h = self;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = &b->dispatches[i].e;
-        int64_t ns = e->end - e->start;
-        unsigned n = 0;
-        while (n + 1 < CLASSES && ns >= h->begins[n + 1])
-            n++;
-        class *c = find_class(&h->tallies[worker], e->name, n);
-        if (!c)
+        const int64_t ns = e->end - e->start;
+        class_key key = {.name = rocl_name_of(e)};
+        while (key.class + 1 < CLASSES && ns >= h->begins[key.class + 1])
+            key.class ++;
+        class_sums *sums = rocl_keyed_at(&h->sums, worker, &key);
+        if (!sums)
             return rocl_fail_memory(err);
-        add_class(c, &(class){1, ns});
-    }
-    return ROCL_OK;
-}
-
-/* Sums do not depend on the order in which they are made, so any order will do. */
-static rocl_status join_tallies(histogram *h, rocl_error *err)
-{
-    for (unsigned w = 0; w < h->c.trace->opt.jobs; w++) {
-        const tally *t = &h->tallies[w];
-        size_t pos = 0;
-        uint64_t key;
-        uint32_t index;
-        while (rocl_map_next(&t->index, &pos, &key, &index)) {
-            const uint32_t name = (uint32_t)(key >> CLASS_BITS);
-            uint32_t k = rocl_map_get(&h->index, name, UINT32_MAX);
-            if (k == UINT32_MAX) {
-                k = (uint32_t)h->count;
-                if (!ROCL_GROW(h->kernels, h->cap, h->count + 1) ||
-                    !rocl_map_put(&h->index, name, k))
-                    return rocl_fail_memory(err);
-                h->kernels[k] = (kernel){0};
-                h->kernels[k].name =
-                    rocl_strings_get(h->c.trace->strings, name, &h->kernels[k].name_len);
-                h->count++;
-            }
-            add_class(&h->kernels[k].all, &t->classes[index]);
-            add_class(&h->kernels[k].classes[key & ((1 << CLASS_BITS) - 1)], &t->classes[index]);
-        }
+        sums->count++;
+        sums->total = rocl_add_saturated(sums->total, ns);
     }
     return ROCL_OK;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int compare_by_total(const void *a, const void *b)
-{
-    const kernel *x = a, *y = b;
-    int c = rocl_number_order(y->all.total, x->all.total);
-    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
-}
-
-/* A class of a kernel. */
-typedef struct class_row {
-    const kernel *kernel;
-    bool first; /* of the kernel */
-    int64_t from, to;
-    class c;
-    double count_percent, total_percent;
-} class_row;
-
 /* People read a name once. */
 static rocl_datum field_kernel_name(const rocl_report_rows *r, const void *row)
 {
     const class_row *c = row;
-    bool named = c->first || !r->c->options->pictures;
-    return rocl_datum_text(r->out, c->kernel->name, named ? c->kernel->name_len : 0);
+    if (!c->first && r->c->options->pictures)
+        return rocl_datum_text(r->out, "", 0);
+    return c->others ? rocl_field_string(r, &c->others) : rocl_field_text(r, &c->key.name);
 }
 
 /* The others are of any class. */
 static rocl_datum field_class(const rocl_report_rows *r, const void *row)
 {
     const class_row *c = row;
-    if (c->kernel->others || (!c->first && r->c->options->pictures))
+    if (c->others || (!c->first && r->c->options->pictures))
         return (rocl_datum){0};
-    return rocl_class_datum(r, c->kernel->name, c->kernel->name_len);
+    return rocl_field_class(r, &c->key.name);
 }
 
 /* In steps of 1/8 of a character, or of a whole one, rounded up, so that small values show. */
@@ -150,8 +94,8 @@ static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const class_row *c = row;
     const bool ascii = r->c->options->ascii;
-    const int64_t all = c->kernel->all.count, steps = ascii ? 1 : 8;
-    int64_t n = (c->c.count * BAR * steps + all - 1) / all;
+    const uint64_t all = c->all.count, steps = ascii ? 1 : 8;
+    uint64_t n = (c->c.count * BAR * steps + all - 1) / all;
     char text[3 * BAR + 4], *end = text;
     for (; n >= steps; n -= steps)
         end = stpcpy(end, ascii ? "#" : "█");
@@ -183,96 +127,87 @@ const rocl_report_def rocl_histogram_report = {"histogram",
                                                "kernels by name and duration",
                                                (const rocl_table_def *const[]){&table, NULL}};
 
-static void add_kernel_rows(const histogram *h, const rocl_report_rows *r, const kernel *k)
+/* The classes of a kernel stand together; the kernel with the most time comes first. */
+static int compare_rows(const void *a, const void *b, void *trace)
 {
-    class_row row = {.kernel = k, .first = true};
-    for (unsigned n = 0; n < CLASSES; n++) {
-        if (!k->classes[n].count)
-            continue;
-        row.c = k->classes[n];
-        row.from = h->begins[n];
-        row.to = n + 1 < CLASSES ? h->begins[n + 1] : -1;
-        row.count_percent = rocl_percent(row.c.count, k->all.count);
-        row.total_percent = rocl_percent(row.c.total, k->all.total);
-        rocl_add_row(r, &row);
-        row.first = false;
+    const class_row *x = a, *y = b;
+    const int c = rocl_number_order(y->all.total, x->all.total);
+    return c ? c : rocl_keyed_compare(&classes, trace, x, y);
+}
+
+/* The rows of the kernel that the first of n rows is of. */
+static size_t count_classes(const class_row *rows, size_t n)
+{
+    size_t count = 1;
+    while (count < n && rows[count].key.name == rows[0].key.name)
+        count++;
+    return count;
+}
+
+/* The classes of one kernel, or of the others, with the kernel's sums. */
+static void put_classes(const histogram *h, const rocl_report_rows *r, class_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        class_row *row = &rows[i];
+        row->first = !i;
+        row->from = h->begins[row->key.class];
+        row->to = row->key.class + 1 < CLASSES ? h->begins[row->key.class + 1] : -1;
+        row->count_percent = rocl_percent((int64_t)row->c.count, (int64_t)row->all.count);
+        row->total_percent = rocl_percent(row->c.total, row->all.total);
+        rocl_add_row(r, row);
     }
 }
 
 static rocl_status finish_histogram(void *self, rocl_tables *out, rocl_error *err)
 {
     histogram *h = self;
-    rocl_report_rows r = rocl_begin_table(&h->c, out, &table, 0);
-    rocl_status st = join_tallies(h, err);
-    if (st != ROCL_OK)
-        return st;
-    if (h->count)
-        qsort(h->kernels, h->count, sizeof *h->kernels, compare_by_total);
-    const size_t displayed = rocl_rows_shown(h->c.options, h->count);
-    for (size_t i = 0; i < displayed; i++)
-        add_kernel_rows(h, &r, &h->kernels[i]);
-    if (displayed < h->count) { /* what --top cuts off is one kernel */
+    size_t n, kernels = 0, i = 0;
+    class_row *rows = rocl_keyed_rows(&h->sums, &h->c, sizeof *rows, &n);
+    if (!rows)
+        return rocl_fail_memory(err);
+    qsort_r(rows, n, sizeof *rows, compare_rows, h->c.trace); /* by name: there are no sums yet */
+    for (size_t count; i < n; i += count, kernels++) {
+        class_sums all = {0};
+        count = count_classes(rows + i, n - i);
+        for (size_t k = i; k < i + count; k++)
+            rocl_keyed_add(&classes, &all, &rows[k].c);
+        for (size_t k = i; k < i + count; k++)
+            rows[k].all = all;
+    }
+    qsort_r(rows, n, sizeof *rows, compare_rows, h->c.trace);
+    const rocl_report_rows r = rocl_begin_table(&h->c, out, &table, 0);
+    const size_t displayed = rocl_rows_shown(h->c.options, kernels);
+    i = 0;
+    for (size_t k = 0, count; k < displayed; k++, i += count) {
+        count = count_classes(rows + i, n - i);
+        put_classes(h, &r, rows + i, count);
+    }
+    if (displayed < kernels) { /* what --top cuts off is one kernel */
         char name[48];
-        kernel others = {.name = name, .others = true};
-        others.name_len = (size_t)snprintf(name, sizeof name, "(%zu others)", h->count - displayed);
-        for (size_t i = displayed; i < h->count; i++) {
-            add_class(&others.all, &h->kernels[i].all);
-            for (unsigned n = 0; n < CLASSES; n++)
-                add_class(&others.classes[n], &h->kernels[i].classes[n]);
+        class_row others[CLASSES];
+        class_sums all = {0};
+        size_t used = 0;
+        memset(others, 0, sizeof others);
+        snprintf(name, sizeof name, "(%zu others)", kernels - displayed);
+        for (; i < n; i++) {
+            rocl_keyed_add(&classes, &others[rows[i].key.class].c, &rows[i].c);
+            rocl_keyed_add(&classes, &all, &rows[i].c);
         }
-        add_kernel_rows(h, &r, &others);
+        for (uint32_t c = 0; c < CLASSES; c++)
+            if (others[c].c.count)
+                others[used++] =
+                    (class_row){.key.class = c, .c = others[c].c, .all = all, .others = name};
+        put_classes(h, &r, others, used);
     }
+    free(rows);
     return ROCL_OK;
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static rocl_status put_classes(void *self, rocl_put *to, rocl_error *err)
-{
-    const histogram *h = self;
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < h->c.trace->opt.jobs; w++) {
-        const tally *t = &h->tallies[w];
-        size_t pos = 0;
-        uint64_t key;
-        uint32_t index;
-        while (st == ROCL_OK && rocl_map_next(&t->index, &pos, &key, &index)) {
-            rocl_put_text(to, (uint32_t)(key >> CLASS_BITS));
-            rocl_put_number(to, key & ((1 << CLASS_BITS) - 1));
-            rocl_put_number(to, (uint64_t)t->classes[index].count);
-            rocl_put_number(to, (uint64_t)t->classes[index].total);
-            st = rocl_put_piece(to, err);
-        }
-    }
-    return st;
-}
-
-static rocl_status take_classes(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    histogram *h = self;
-    (void)rank;
-    while (!rocl_taken_all(from)) {
-        const uint32_t name = rocl_take_text(from);
-        const uint64_t n = rocl_take_number(from);
-        const class taken = {(int64_t)rocl_take_number(from), (int64_t)rocl_take_number(from)};
-        if (from->r.bad || n >= CLASSES)
-            return rocl_team_bad_message(err);
-        class *c = find_class(&h->tallies[0], name, (unsigned)n);
-        if (!c)
-            return rocl_fail_memory(err);
-        add_class(c, &taken);
-    }
-    return ROCL_OK;
-}
-
-static const rocl_gather_def gather_histogram = {.put = put_classes, .take = take_classes};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_histogram(void *self, rocl_error *err)
 {
     histogram *h = self;
-    h->tallies = calloc(h->c.trace->opt.jobs, sizeof *h->tallies);
     int64_t power = 1;
     for (unsigned i = 1; i < CLASSES; i += 3) {
         h->begins[i] = power;
@@ -280,19 +215,7 @@ static rocl_status open_histogram(void *self, rocl_error *err)
         h->begins[i + 2] = 5 * power;
         power *= i + 3 < CLASSES ? 10 : 1;
     }
-    return h->tallies ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static void close_histogram(void *self)
-{
-    histogram *h = self;
-    for (unsigned i = 0; h->tallies && i < h->c.trace->opt.jobs; i++) {
-        rocl_map_free(&h->tallies[i].index);
-        free(h->tallies[i].classes);
-    }
-    free(h->tallies);
-    rocl_map_free(&h->index);
-    free(h->kernels);
+    return rocl_keyed_open(&h->sums, &classes, &h->c, err);
 }
 
 const rocl_collector_def rocl_histogram_collector = {
@@ -302,6 +225,5 @@ const rocl_collector_def rocl_histogram_collector = {
     .open = open_histogram,
     .add_batch = add_dispatches,
     .finish = finish_histogram,
-    .close = close_histogram,
-    .gather = &gather_histogram,
+    .gather = &rocl_gather_keyed,
 };

@@ -61,7 +61,7 @@ rocl_status rocl_host_look_up(rocl_host *h, uint64_t track, const rocl_host_time
     return rocl_add_numbers(h->times, 0, key, numbers, 3, err);
 }
 
-/* Of calls within each other the outermost counts: it begins first, and ends last. */
+/* The outermost of calls within each other counts: it begins first, and ends last. */
 static void keep_longest_call(open_time *o, int64_t start, int64_t end, uint32_t name)
 {
     int64_t from = start > o->t.from ? start : o->t.from, to = end < o->t.to ? end : o->t.to;
@@ -98,7 +98,7 @@ static void add_call_to_times(rocl_host *h, const rocl_sort_record *rec)
         h->now.wait_end = end;
 }
 
-/* Of calls that began before the time, that which lasts longest counts. */
+/* The longest of the calls that began before the time counts. */
 static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_host_fn *fn,
                               void *ctx, rocl_error *err)
 {
@@ -125,7 +125,7 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
     return ROCL_OK;
 }
 
-/* Those that are over at the key of a record; all without one. */
+/* Ends the times that are over at the key of a record; all without one. */
 static rocl_status end_times(rocl_host *h, const uint64_t *key, rocl_host_fn *fn, void *ctx,
                              rocl_error *err)
 {

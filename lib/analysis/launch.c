@@ -5,7 +5,7 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/lanes.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "base/array.h"
 #include "base/wide.h"
 
@@ -36,9 +36,9 @@ typedef struct launch_delay {
 
 typedef struct launch {
     rocl_collector c;
-    rocl_sorter *kernels; /* by process and stack id */
-    rocl_samples *delays; /* by group */
-    rocl_strings *keys;   /* their ids are the groups */
+    rocl_sorter *kernels;     /* by process and stack id */
+    rocl_percentiles *delays; /* by group */
+    rocl_strings *keys;       /* their ids are the groups */
     launch_group *groups;
     size_t group_count;
     launch_delay longest[LONGEST_DELAYS]; /* the longest first */
@@ -136,7 +136,7 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
                                         question->key[0],
                                         question->key[1]},
                         compare_delays);
-    return rocl_samples_add(l->delays, 0, id, delay, err);
+    return rocl_percentiles_add(l->delays, 0, id, delay, err);
 }
 
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
@@ -256,7 +256,7 @@ static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
         launch_group *g = &l->groups[i];
         if (!g->count)
             continue;
-        st = rocl_samples_describe(l->delays, i, &g->delay, err);
+        st = rocl_percentiles_describe(l->delays, i, &g->delay, err);
         describe_launch_group(g);
         l->groups[n++] = *g;
     }
@@ -276,105 +276,6 @@ static rocl_status finish_launch(void *self, rocl_tables *out, rocl_error *err)
     return st;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static void put_launch_key(const launch_key *k, rocl_put *to)
-{
-    rocl_put_text(to, k->name);
-    rocl_put_text(to, k->call);
-    rocl_put_text(to, k->agent);
-    rocl_put_text(to, k->stream);
-    rocl_put_signed(to, k->rank);
-}
-
-static launch_key take_launch_key(rocl_taken *from)
-{
-    launch_key k = {.name = rocl_take_text(from)};
-    k.call = rocl_take_text(from);
-    k.agent = rocl_take_text(from);
-    k.stream = rocl_take_text(from);
-    k.rank = (int32_t)rocl_take_signed(from);
-    return k;
-}
-
-static rocl_status put_launches(void *self, rocl_put *to, rocl_error *err)
-{
-    launch *l = self;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 0; i < l->group_count && st == ROCL_OK; i++) {
-        const launch_group *g = &l->groups[i];
-        if (!g->count)
-            continue;
-        rocl_put_number(to, g->count);
-        put_launch_key(&g->key, to);
-        rocl_put_number(to, g->early);
-        rocl_put_wide(to, g->calls);
-        rocl_put_wide(to, g->kernels);
-        rocl_put_wide(to, g->all);
-        if (g->key.call != ROCL_NONE)
-            rocl_samples_put(l->delays, i, to);
-        st = rocl_put_piece(to, err);
-    }
-    rocl_put_number(to, 0);
-    rocl_put_number(to, l->unlinked);
-    for (unsigned i = 0; i < l->longest_count; i++) {
-        const launch_delay *d = &l->longest[i];
-        put_launch_key(&d->key, to);
-        rocl_put_signed(to, d->start);
-        rocl_put_number(to, (uint64_t)d->delay);
-        rocl_put_number(to, d->event.row);
-        rocl_put_number(to, d->process);
-        rocl_put_number(to, d->stack_id);
-    }
-    return st;
-}
-
-static rocl_status take_launches(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    launch *l = self;
-    rocl_status st = ROCL_OK;
-    uint64_t count = 1;
-    while (st == ROCL_OK && !rocl_taken_all(from) && (count = rocl_take_number(from))) {
-        const launch_key key = take_launch_key(from);
-        const uint32_t id = rocl_strings_put(l->keys, (const char *)&key, sizeof key);
-        if (id == ROCL_NONE || !ROCL_GROW(l->groups, l->group_count, (size_t)id + 1))
-            return rocl_fail_memory(err);
-        launch_group *g = &l->groups[id];
-        g->key = key;
-        g->count += count;
-        g->early += rocl_take_number(from);
-        g->calls += rocl_take_wide(from);
-        g->kernels += rocl_take_wide(from);
-        g->all += rocl_take_wide(from);
-        if (key.call != ROCL_NONE)
-            st = rocl_samples_take(l->delays, rank, id, true, from, err);
-    }
-    if (st != ROCL_OK || count)
-        return st;
-    l->unlinked += rocl_take_number(from);
-    while (!rocl_taken_all(from)) {
-        launch_delay d = {.key = take_launch_key(from)};
-        d.start = rocl_take_signed(from);
-        d.delay = (int64_t)rocl_take_number(from);
-        d.event.row = rocl_take_number(from);
-        d.process = rocl_take_number(from);
-        d.stack_id = rocl_take_number(from);
-        d.event.capture_plus1 = (uint32_t)(d.process >> 32) + 1;
-        if (!from->r.bad)
-            rocl_keep_first(l->longest, &l->longest_count, LONGEST_DELAYS, sizeof *l->longest, &d,
-                            compare_delays);
-    }
-    return ROCL_OK;
-}
-
-static rocl_samples *delays_of(void *self)
-{
-    return ((launch *)self)->delays;
-}
-
-static const rocl_gather_def gather_launch = {
-    .put = put_launches, .take = take_launches, .samples = delays_of};
-
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_launch(void *self, rocl_error *err)
@@ -382,7 +283,7 @@ static rocl_status open_launch(void *self, rocl_error *err)
     launch *l = self;
     l->c.needs_calls = true;
     l->kernels = rocl_collector_sorter(&l->c, 4);
-    l->delays = rocl_samples_new(l->c.trace->space, l->c.trace->opt.jobs);
+    l->delays = rocl_percentiles_new(l->c.trace->space, l->c.trace->opt.jobs);
     l->keys = rocl_strings_new();
     return l->kernels && l->delays && l->keys ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -390,7 +291,7 @@ static rocl_status open_launch(void *self, rocl_error *err)
 static void close_launch(void *self)
 {
     launch *l = self;
-    rocl_samples_free(l->delays);
+    rocl_percentiles_free(l->delays);
     rocl_strings_free(l->keys);
     free(l->groups);
 }
@@ -404,5 +305,4 @@ const rocl_collector_def rocl_launch_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_launch,
     .close = close_launch,
-    .gather = &gather_launch,
 };

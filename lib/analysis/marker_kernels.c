@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/distribution.h"
-#include "analysis/samples.h"
 
 /* Interned as bytes: no holes. */
 typedef struct pair_key {
@@ -19,46 +18,32 @@ typedef struct pair {
     double percent;
 } pair;
 
-struct rocl_marker_kernels {
-    rocl_collector *c;
-    rocl_strings *keys; /* their ids are the pairs */
-    rocl_samples *times;
-};
+#define KEY(member, type) ROCL_MEMBER(pair_key, member, KEY_##type)
+static const rocl_member key_members[] = {KEY(marker, TEXT), KEY(rank, INT), KEY(kernel, TEXT)};
 
-rocl_marker_kernels *rocl_marker_kernels_new(rocl_collector *c)
+static bool has_percentiles(const void *self, const void *key)
 {
-    rocl_marker_kernels *m = calloc(1, sizeof *m);
-    if (!m)
-        return NULL;
-    m->c = c;
-    m->keys = rocl_strings_new();
-    m->times = rocl_samples_new(c->trace->space, c->trace->opt.jobs);
-    if (m->keys && m->times)
-        return m;
-    rocl_marker_kernels_free(m);
-    return NULL;
+    (void)self;
+    (void)key;
+    return true;
 }
 
-void rocl_marker_kernels_free(rocl_marker_kernels *m)
+static const rocl_keyed_def pair_table = {.key_size = sizeof(pair_key),
+                                          ROCL_KEY_MEMBERS(key_members),
+                                          .has_percentiles = has_percentiles};
+
+rocl_status rocl_marker_kernels_open(rocl_keyed *pairs, rocl_collector *c, rocl_error *err)
 {
-    if (!m)
-        return;
-    rocl_strings_free(m->keys);
-    rocl_samples_free(m->times);
-    free(m);
+    return rocl_keyed_open(pairs, &pair_table, c, err);
 }
 
-static uint32_t find_pair(rocl_marker_kernels *m, pair_key key)
+rocl_status rocl_marker_kernels_add(rocl_keyed *pairs, const rocl_collector *c, uint32_t marker,
+                                    uint32_t kernel, int32_t rank, int64_t ns, rocl_error *err)
 {
-    return rocl_strings_put(m->keys, (const char *)&key, sizeof key);
-}
-
-rocl_status rocl_marker_kernels_add(rocl_marker_kernels *m, uint32_t marker, uint32_t kernel,
-                                    int32_t rank, int64_t ns, rocl_error *err)
-{
-    const uint32_t id =
-        find_pair(m, (pair_key){marker, kernel, m->c->options->by_rank ? rank : -1});
-    return id == ROCL_NONE ? rocl_fail_memory(err) : rocl_samples_add(m->times, 0, id, ns, err);
+    const pair_key key = {marker, kernel, c->options->by_rank ? rank : -1};
+    const uint32_t id = rocl_keyed_group(pairs, &key);
+    return id == ROCL_NONE ? rocl_fail_memory(err)
+                           : rocl_percentiles_add(pairs->values, 0, id, ns, err);
 }
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(pair, field)
@@ -77,33 +62,26 @@ static const rocl_column pair_columns[] = {
     {"stddev_ns", "Std. dev.", ROCL_UNIT_NS, ROCL_MINOR, ROCL_CELL_BY(rocl_field_stddev, pair, d)},
 };
 
-/* That of the report. */
+/* The tab of the report. */
 static const rocl_table_tab tab = {"attribution", "Attribution"};
 const rocl_table_def rocl_marker_kernel_table = {&tab, "marker_kernels", "Kernels by marker",
                                                  ROCL_COLUMNS(pair_columns)};
 
-static int compare_markers(const rocl_marker_kernels *m, const pair *p, const pair *q)
+static int compare_by_marker(const void *a, const void *b, void *trace)
 {
-    const int c = rocl_compare_texts(m->c->trace, p->key.marker, q->key.marker);
-    return c ? c : rocl_number_order(p->key.rank, q->key.rank);
-}
-
-static int compare_by_marker(const void *a, const void *b, void *ctx)
-{
-    return compare_markers(ctx, a, b);
+    return rocl_keyed_compare(&pair_table, trace, a, b);
 }
 
 /* Pairs that are equal in the requested order are grouped by marker. */
 static int compare_pairs(const void *a, const void *b, void *ctx)
 {
-    const rocl_marker_kernels *m = ctx;
+    const rocl_collector *c = ctx;
     const pair *p = a, *q = b;
-    int c = rocl_compare_values(
-        m->c->options->sort,
+    const int order = rocl_compare_values(
+        c->options->sort,
         &(rocl_sort_values){p->d.total, p->d.max, p->d.taken, rocl_distribution_average(&p->d)},
         &(rocl_sort_values){q->d.total, q->d.max, q->d.taken, rocl_distribution_average(&q->d)});
-    c = c ? c : compare_markers(m, p, q);
-    return c ? c : rocl_compare_texts(m->c->trace, p->key.kernel, q->key.kernel);
+    return order ? order : rocl_keyed_compare(&pair_table, c->trace, p, q);
 }
 
 static void add_pair(void *into, const void *from)
@@ -111,65 +89,33 @@ static void add_pair(void *into, const void *from)
     rocl_distribution_merge(&((pair *)into)->d, &((const pair *)from)->d);
 }
 
-rocl_status rocl_marker_kernels_put(rocl_marker_kernels *m, rocl_tables *out, rocl_error *err)
+rocl_status rocl_marker_kernels_put(rocl_keyed *pairs, rocl_collector *c, rocl_tables *out,
+                                    rocl_error *err)
 {
     size_t count;
-    pair *pairs = rocl_groups_new(m->keys, sizeof(pair_key), sizeof *pairs, &count);
-    rocl_status st = pairs ? ROCL_OK : rocl_fail_memory(err);
+    pair *rows = rocl_groups_new(pairs->keys, sizeof(pair_key), sizeof *rows, &count);
+    rocl_status st = rows ? ROCL_OK : rocl_fail_memory(err);
     const size_t n = count - 1;
     for (size_t i = 1; i <= n && st == ROCL_OK; i++)
-        st = rocl_samples_describe(m->times, (uint32_t)i, &pairs[i].d, err);
+        st = rocl_percentiles_describe(pairs->values, (uint32_t)i, &rows[i].d, err);
     if (st == ROCL_OK) {
-        pair *p = pairs + 1;
-        qsort_r(p, n, sizeof *p, compare_by_marker, m);
+        pair *p = rows + 1;
+        qsort_r(p, n, sizeof *p, compare_by_marker, c->trace);
         for (size_t i = 0, k = 0; i < n; i = k) {
             int64_t all = 0;
-            for (; k < n && !compare_markers(m, &p[i], &p[k]); k++)
+            for (; k < n && p[k].key.marker == p[i].key.marker && p[k].key.rank == p[i].key.rank;
+                 k++)
                 all = rocl_add_saturated(all, p[k].d.total);
             for (size_t j = i; j < k; j++) {
                 p[j].all = all;
                 p[j].percent = rocl_percent(p[j].d.total, all);
             }
         }
-        qsort_r(p, n, sizeof *p, compare_pairs, m);
-        const rocl_report_rows r = rocl_begin_table(m->c, out, &rocl_marker_kernel_table, 0);
+        qsort_r(p, n, sizeof *p, compare_pairs, c);
+        const rocl_report_rows r = rocl_begin_table(c, out, &rocl_marker_kernel_table, 0);
         rocl_set_note(&r, "a kernel counts for each marker around its launch");
         rocl_add_top_rows(&r, p, n, sizeof *p, add_pair);
     }
-    free(pairs);
+    free(rows);
     return st;
-}
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-size_t rocl_marker_kernels_count(const rocl_marker_kernels *m)
-{
-    return rocl_strings_count(m->keys) - 1;
-}
-
-void rocl_marker_kernels_put_pair(rocl_marker_kernels *m, size_t number, rocl_put *to)
-{
-    const uint32_t id = (uint32_t)number + 1;
-    pair_key key;
-    memcpy(&key, rocl_strings_get(m->keys, id, NULL), sizeof key);
-    rocl_put_text(to, key.marker);
-    rocl_put_text(to, key.kernel);
-    rocl_put_signed(to, key.rank);
-    rocl_samples_put(m->times, id, to);
-}
-
-rocl_status rocl_marker_kernels_take_pair(rocl_marker_kernels *m, unsigned rank, rocl_taken *from,
-                                          rocl_error *err)
-{
-    pair_key key = {.marker = rocl_take_text(from)};
-    key.kernel = rocl_take_text(from);
-    key.rank = rocl_take_signed(from);
-    const uint32_t id = find_pair(m, key);
-    return id == ROCL_NONE ? rocl_fail_memory(err)
-                           : rocl_samples_take(m->times, rank, id, true, from, err);
-}
-
-rocl_samples *rocl_marker_kernels_samples(const rocl_marker_kernels *m)
-{
-    return m->times;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/gather.h"
+#include "analysis/keyed.h"
 #include "base/array.h"
 
 /* What makes a group; interned as bytes, so without holes. */
@@ -23,23 +23,35 @@ typedef struct marker_key {
 } marker_key;
 
 /* Sums over the ranges of a group; times saturate. */
-typedef struct marker_group {
-    marker_key key;
+typedef struct marker_sums {
     uint64_t count, kernels, copies;
     int64_t total, min, max;     /* on the host */
     int64_t span, busy, exposed; /* of the GPU work */
+} marker_sums;
+
+typedef struct marker_row {
+    marker_key key;
+    marker_sums sums;
     double average;
-} marker_group;
+} marker_row;
+
+#define SUM(member, type) ROCL_MEMBER(marker_sums, member, SUM_##type)
+static const rocl_member key_members[] = {ROCL_MEMBER(marker_key, name, KEY_TEXT),
+                                          ROCL_MEMBER(marker_key, rank, KEY_ID)};
+static const rocl_member sum_members[] = {
+    SUM(count, COUNT),  SUM(kernels, COUNT), SUM(copies, COUNT), SUM(total, INT),   SUM(min, LEAST),
+    SUM(max, GREATEST), SUM(span, INT),      SUM(busy, INT),     SUM(exposed, INT),
+};
+static const rocl_keyed_def marker_groups = {.key_size = sizeof(marker_key),
+                                             .sum_size = sizeof(marker_sums),
+                                             ROCL_KEY_MEMBERS(key_members),
+                                             ROCL_SUM_MEMBERS(sum_members)};
 
 /* Ranges are numbered in the order of the first sweep, from 1. */
 typedef struct markers {
     rocl_collector c;
-    rocl_strings *keys; /* their ids are the groups */
+    rocl_keyed groups;
     rocl_sorter *calls, *links, *ranges;
-    marker_group *groups;
-    size_t group_count;
-    marker_group *taken; /* of other ranks, by group */
-    size_t taken_count;
 } markers;
 
 /* In the word of a start: GPU work, after all else. */
@@ -52,20 +64,6 @@ static uint64_t key_word(const rocl_capture *c, uint32_t index)
     return (uint64_t)c->index << 32 | index;
 }
 
-static rocl_status add_range(markers *m, unsigned worker, const rocl_capture *c,
-                             const rocl_event *e, rocl_error *err)
-{
-    const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
-    marker_key group = {e->name == ROCL_NONE ? 0 : e->name, -1};
-    if (m->c.options->by_rank)
-        group.rank = c->processes[e->process].rank;
-    uint32_t id = rocl_strings_put(m->keys, (const char *)&group, sizeof group);
-    if (id == ROCL_NONE)
-        return rocl_fail_memory(err);
-    const uint64_t numbers[] = {(uint64_t)e->end, id};
-    return rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
-}
-
 static rocl_status add_marker_batch(void *self, unsigned worker, const rocl_batch *b,
                                     rocl_error *err)
 {
@@ -75,7 +73,14 @@ static rocl_status add_marker_batch(void *self, unsigned worker, const rocl_batc
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
         if (b->kind == ROCL_MARKER) {
-            st = add_range(m, worker, c, e, err);
+            const marker_key group = {e->name == ROCL_NONE ? 0 : e->name,
+                                      m->c.options->by_rank ? c->processes[e->process].rank : -1};
+            const uint32_t id = rocl_keyed_group(&m->groups, &group);
+            if (id == ROCL_NONE)
+                return rocl_fail_memory(err);
+            const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 0, e->id};
+            const uint64_t numbers[] = {(uint64_t)e->end, id};
+            st = rocl_add_numbers(m->calls, worker, key, numbers, 2, err);
         } else if (e->stack_id && b->kind == ROCL_REGION) {
             const uint64_t key[4] = {key_word(c, e->thread), (uint64_t)e->start, 1, e->id};
             const uint64_t numbers[] = {(uint64_t)e->end, e->process, e->stack_id};
@@ -97,62 +102,49 @@ typedef struct open_range {
     uint64_t number;
 } open_range;
 
-/* The ranges that are open on the thread that is swept. */
-typedef struct nest {
-    uint64_t thread; /* first word of the key */
-    open_range *open;
-    size_t count, cap;
-    uint64_t ranges; /* so far */
-} nest;
-
-static rocl_status open_one_range(markers *m, nest *n, const rocl_sort_record *rec, rocl_error *err)
-{
-    uint64_t v[2]; /* end, group */
-    rocl_read_numbers(rec, v, 2);
-    const uint64_t key[3] = {++n->ranges, rec->key[1], v[0]};
-    if ((uint32_t)rec->key[0] != ROCL_NONE) { /* else no call is known to be inside */
-        if (!ROCL_GROW(n->open, n->cap, n->count + 1))
-            return rocl_fail_memory(err);
-        n->open[n->count++] = (open_range){(int64_t)v[0], n->ranges};
-    }
-    return rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
-}
-
-/* A call outside of all ranges links to range 0: it may be the one that its stack id stands for. */
-static rocl_status link_call(markers *m, const nest *n, const rocl_sort_record *rec,
-                             rocl_error *err)
-{
-    static const uint64_t none = 0;
-    uint64_t v[3]; /* end, process, stack id */
-    bool linked = false;
-    rocl_read_numbers(rec, v, 3);
-    const uint64_t key[4] = {rec->key[0] >> 32 << 32 | v[1], v[2], rec->key[1], rec->key[3]};
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < n->count && st == ROCL_OK; i++) {
-        if (n->open[i].end < (int64_t)v[0])
-            continue;
-        st = rocl_add_numbers(m->links, 0, key, &n->open[i].number, 1, err);
-        linked = true;
-    }
-    return linked ? st : rocl_add_numbers(m->links, 0, key, &none, 1, err);
-}
-
 static rocl_status nest_calls(markers *m, rocl_error *err)
 {
-    nest n = {.thread = UINT64_MAX};
+    static const uint64_t none = 0;
+    uint64_t thread = UINT64_MAX; /* first word of the key */
+    open_range *open = NULL;      /* on this thread */
+    size_t count = 0, cap = 0;
+    uint64_t ranges = 0; /* so far */
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(m->calls, err);
     while (rocl_next_record(m->calls, &rec, &st, err)) {
+        uint64_t v[3]; /* end and group of a range; end, process and stack id of a call */
+        rocl_read_numbers(&rec, v, 3);
         /* Not only the innermost end: ranges that are started and stopped by hand may cross. */
         size_t kept = 0;
-        for (size_t i = 0; i < n.count && n.thread == rec.key[0]; i++)
-            if (n.open[i].end >= (int64_t)rec.key[1])
-                n.open[kept++] = n.open[i];
-        n.thread = rec.key[0];
-        n.count = kept;
-        st = rec.key[2] ? link_call(m, &n, &rec, err) : open_one_range(m, &n, &rec, err);
+        for (size_t i = 0; i < count && thread == rec.key[0]; i++)
+            if (open[i].end >= (int64_t)rec.key[1])
+                open[kept++] = open[i];
+        thread = rec.key[0];
+        count = kept;
+        if (!rec.key[2]) {
+            const uint64_t key[3] = {++ranges, rec.key[1], v[0]};
+            st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
+            if ((uint32_t)thread == ROCL_NONE) /* no call is known to be inside */
+                continue;
+            if (ROCL_GROW(open, cap, count + 1))
+                open[count++] = (open_range){(int64_t)v[0], ranges};
+            else
+                st = rocl_fail_memory(err);
+            continue;
+        }
+        const uint64_t key[4] = {rec.key[0] >> 32 << 32 | v[1], v[2], rec.key[1], rec.key[3]};
+        bool linked = false;
+        for (size_t i = 0; i < count && st == ROCL_OK; i++) {
+            if (open[i].end < (int64_t)v[0])
+                continue;
+            st = rocl_add_numbers(m->links, 0, key, &open[i].number, 1, err);
+            linked = true;
+        }
+        /* A call outside of all ranges links to range 0: it may be the one of its stack id. */
+        if (!linked)
+            st = rocl_add_numbers(m->links, 0, key, &none, 1, err);
     }
-    free(n.open);
+    free(open);
     rocl_collector_free_sorter(&m->c, &m->calls);
     return st;
 }
@@ -166,45 +158,34 @@ typedef struct linked_call {
     size_t count, cap;
 } linked_call;
 
-static rocl_status add_range_of_call(linked_call *l, const rocl_sort_record *rec, rocl_error *err)
-{
-    uint64_t range;
-    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0) {
-        memcpy(l->key, rec->key, sizeof l->key);
-        l->count = 0;
-    }
-    rocl_read_numbers(rec, &range, 1);
-    if (!range || memcmp(l->key, rec->key, sizeof l->key) != 0)
-        return ROCL_OK;
-    if (!ROCL_GROW(l->ranges, l->cap, l->count + 1))
-        return rocl_fail_memory(err);
-    l->ranges[l->count++] = range;
-    return ROCL_OK;
-}
-
-static rocl_status add_work_of_call(markers *m, const linked_call *l, const rocl_sort_record *rec,
-                                    rocl_error *err)
-{
-    uint64_t v[2]; /* end, kind */
-    rocl_status st = ROCL_OK;
-    if (memcmp(l->key, rec->key, 2 * sizeof *rec->key) != 0)
-        return ROCL_OK;
-    rocl_read_numbers(rec, v, 2);
-    for (size_t i = 0; i < l->count && st == ROCL_OK; i++) {
-        const uint64_t key[3] = {l->ranges[i], rec->key[2], v[0]};
-        st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
-    }
-    return st;
-}
-
+/* The calls of a stack id come before its work. */
 static rocl_status link_work(markers *m, rocl_error *err)
 {
     linked_call l = {0};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(m->links, err);
-    while (rocl_next_record(m->links, &rec, &st, err))
-        st = rec.key[2] & GPU_WORK ? add_work_of_call(m, &l, &rec, err)
-                                   : add_range_of_call(&l, &rec, err);
+    while (rocl_next_record(m->links, &rec, &st, err)) {
+        const bool other = memcmp(l.key, rec.key, 2 * sizeof *rec.key) != 0; /* stack id */
+        uint64_t v[2]; /* range; or end and kind of the work */
+        rocl_read_numbers(&rec, v, 2);
+        if (rec.key[2] & GPU_WORK) {
+            for (size_t i = 0; i < l.count && !other && st == ROCL_OK; i++) {
+                const uint64_t key[3] = {l.ranges[i], rec.key[2], v[0]};
+                st = rocl_add_numbers(m->ranges, 0, key, &v[1], 1, err);
+            }
+            continue;
+        }
+        if (other) {
+            memcpy(l.key, rec.key, sizeof l.key);
+            l.count = 0;
+        }
+        if (!v[0] || memcmp(l.key, rec.key, sizeof l.key) != 0)
+            continue;
+        if (ROCL_GROW(l.ranges, l.cap, l.count + 1))
+            l.ranges[l.count++] = v[0];
+        else
+            st = rocl_fail_memory(err);
+    }
     free(l.ranges);
     rocl_collector_free_sorter(&m->c, &m->links);
     return st;
@@ -214,7 +195,7 @@ static rocl_status link_work(markers *m, rocl_error *err)
 
 /* A range while its work is swept. */
 typedef struct range_sweep {
-    marker_group *group; /* NULL: none yet */
+    marker_sums *group; /* NULL: none yet */
     int64_t start, end;
     int64_t first, until; /* of its work; covered up to there */
     int64_t busy, hidden; /* hidden: while the range lasted */
@@ -241,7 +222,7 @@ static void cover_work(range_sweep *s, int64_t start, int64_t end, rocl_kind kin
 
 static void end_range(const range_sweep *s)
 {
-    marker_group *g = s->group;
+    marker_sums *g = s->group;
     int64_t host = s->end - s->start;
     if (!g)
         return;
@@ -260,7 +241,8 @@ static rocl_status measure_ranges(markers *m, rocl_error *err)
 {
     range_sweep s = {0};
     rocl_sort_record rec;
-    rocl_status st = rocl_sorter_start(m->ranges, err);
+    marker_sums *sums = rocl_keyed_all(&m->groups);
+    rocl_status st = sums ? rocl_sorter_start(m->ranges, err) : rocl_fail_memory(err);
     while (rocl_next_record(m->ranges, &rec, &st, err)) {
         uint64_t v; /* kind of the work, or group of the range */
         rocl_read_numbers(&rec, &v, 1);
@@ -270,29 +252,30 @@ static rocl_status measure_ranges(markers *m, rocl_error *err)
         }
         end_range(&s);
         s = (range_sweep){
-            .group = &m->groups[v], .start = (int64_t)rec.key[1], .end = (int64_t)rec.key[2]};
+            .group = &sums[v], .start = (int64_t)rec.key[1], .end = (int64_t)rec.key[2]};
     }
     end_range(&s);
+    rocl_collector_free_sorter(&m->c, &m->ranges);
     return st;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define CELL(field) ROCL_CELL(marker_group, field)
+#define CELL(field) ROCL_CELL(marker_row, field)
 
 static const rocl_column columns[] = {
     {"name", "Marker", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(key.name)},
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(sums.count)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL(average)},
-    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(min)},
-    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(max)},
-    {"gpu_span_ns", "GPU span", ROCL_UNIT_NS, ROCL_IN_REST, CELL(span)},
-    {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(busy)},
-    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
-    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(kernels)},
-    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(copies)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(sums.min)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR, CELL(sums.max)},
+    {"gpu_span_ns", "GPU span", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums.span)},
+    {"gpu_busy_ns", "GPU busy", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums.busy)},
+    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums.exposed)},
+    {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(sums.kernels)},
+    {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(sums.copies)},
 };
 
 static const rocl_table_def marker_table = {&rocl_markers_report.tab, "markers",
@@ -305,35 +288,22 @@ const rocl_report_def rocl_markers_report = {
     "marker ranges by name: time on the host, and time of the GPU work launched inside",
     (const rocl_table_def *const[]){&marker_table, NULL}};
 
-static int compare_marker_groups(const void *a, const void *b, void *ctx)
+static int compare_rows(const void *a, const void *b, void *ctx)
 {
     const markers *m = ctx;
-    const marker_group *x = a, *y = b;
-    int c = rocl_compare_values(m->c.options->sort,
-                                &(rocl_sort_values){x->total, x->max, x->count, x->average},
-                                &(rocl_sort_values){y->total, y->max, y->count, y->average});
-    if (!c)
-        c = rocl_compare_texts(m->c.trace, x->key.name, y->key.name);
-    return c ? c : rocl_number_order(x->key.rank, y->key.rank);
+    const marker_row *x = a, *y = b;
+    const marker_sums *p = &x->sums, *q = &y->sums;
+    const int c = rocl_compare_values(m->c.options->sort,
+                                      &(rocl_sort_values){p->total, p->max, p->count, x->average},
+                                      &(rocl_sort_values){q->total, q->max, q->count, y->average});
+    return c ? c : rocl_keyed_compare(&marker_groups, m->c.trace, x, y);
 }
 
-static void add_marker_group(void *into, const void *from)
+static void add_row(void *into, const void *from)
 {
-    marker_group *sum = into;
-    const marker_group *g = from;
-    const bool known = sum->count;
-    if (!g->count)
-        return;
-    sum->count += g->count;
-    sum->kernels += g->kernels;
-    sum->copies += g->copies;
-    sum->total = rocl_add_saturated(sum->total, g->total);
-    sum->span = rocl_add_saturated(sum->span, g->span);
-    sum->busy = rocl_add_saturated(sum->busy, g->busy);
-    sum->exposed = rocl_add_saturated(sum->exposed, g->exposed);
-    sum->min = known && sum->min < g->min ? sum->min : g->min;
-    sum->max = known && sum->max > g->max ? sum->max : g->max;
-    sum->average = rocl_mean(sum->total, sum->count);
+    marker_row *sum = into;
+    rocl_keyed_add(&marker_groups, &sum->sums, &((const marker_row *)from)->sums);
+    sum->average = rocl_mean(sum->sums.total, sum->sums.count);
 }
 
 /* ---- the collector --------------------------------------------------------------------------- */
@@ -344,97 +314,42 @@ static rocl_status open_markers(void *self, rocl_error *err)
     m->calls = rocl_collector_sorter(&m->c, 4);
     m->links = rocl_collector_sorter(&m->c, 4);
     m->ranges = rocl_collector_sorter(&m->c, 3);
-    m->keys = rocl_strings_new();
-    return m->calls && m->links && m->ranges && m->keys ? ROCL_OK : rocl_fail_memory(err);
+    if (!m->calls || !m->links || !m->ranges)
+        return rocl_fail_memory(err);
+    return rocl_keyed_open(&m->groups, &marker_groups, &m->c, err);
 }
 
-static rocl_status measure_groups(markers *m, rocl_error *err)
+/* Once: for the ranks of a team, or when the report is finished. */
+static rocl_status measure_groups(void *self, rocl_error *err)
 {
-    m->groups = rocl_groups_new(m->keys, sizeof(marker_key), sizeof *m->groups, &m->group_count);
-    rocl_status st = m->groups ? nest_calls(m, err) : rocl_fail_memory(err);
-    if (st == ROCL_OK)
+    markers *m = self;
+    rocl_status st = m->calls ? nest_calls(m, err) : ROCL_OK;
+    if (st == ROCL_OK && m->links)
         st = link_work(m, err);
-    return st == ROCL_OK ? measure_ranges(m, err) : st;
+    return st == ROCL_OK && m->ranges ? measure_ranges(m, err) : st;
 }
 
 static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
 {
     markers *m = self;
+    size_t n;
     const rocl_status st = measure_groups(m, err);
     if (st != ROCL_OK)
         return st;
-    for (size_t i = 0; i < m->taken_count && i < m->group_count; i++)
-        add_marker_group(&m->groups[i], &m->taken[i]);
-    size_t n = 0;
-    for (size_t i = 0; i < m->group_count; i++) {
-        m->groups[i].average = rocl_mean(m->groups[i].total, m->groups[i].count);
-        if (m->groups[i].count)
-            m->groups[n++] = m->groups[i];
-    }
-    qsort_r(m->groups, n, sizeof *m->groups, compare_marker_groups, m);
-    rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
-    rocl_add_top_rows(&r, m->groups, n, sizeof *m->groups, add_marker_group);
+    marker_row *rows = rocl_keyed_rows(&m->groups, &m->c, sizeof *rows, &n);
+    if (!rows)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        rows[i].average = rocl_mean(rows[i].sums.total, rows[i].sums.count);
+    qsort_r(rows, n, sizeof *rows, compare_rows, m);
+    const rocl_report_rows r = rocl_begin_table(&m->c, out, &marker_table, 0);
+    rocl_add_top_rows(&r, rows, n, sizeof *rows, add_row);
+    free(rows);
     return ROCL_OK;
 }
 
-static void close_markers(void *self)
-{
-    markers *m = self;
-    rocl_strings_free(m->keys);
-    free(m->groups);
-    free(m->taken);
-}
-
-/* Ranges, calls and their work are of one process: other ranks measure their own. */
-static rocl_status put_markers(void *self, rocl_put *to, rocl_error *err)
-{
-    markers *m = self;
-    rocl_status st = measure_groups(m, err);
-    for (size_t i = 1; i < m->group_count && st == ROCL_OK; i++) {
-        const marker_group *g = &m->groups[i];
-        if (!g->count)
-            continue;
-        rocl_put_text(to, g->key.name);
-        rocl_put_signed(to, g->key.rank);
-        rocl_put_number(to, g->count);
-        rocl_put_number(to, g->kernels);
-        rocl_put_number(to, g->copies);
-        rocl_put_number(to, (uint64_t)g->total);
-        rocl_put_number(to, (uint64_t)g->min);
-        rocl_put_number(to, (uint64_t)g->max);
-        rocl_put_number(to, (uint64_t)g->span);
-        rocl_put_number(to, (uint64_t)g->busy);
-        rocl_put_number(to, (uint64_t)g->exposed);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-static rocl_status take_markers(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    markers *m = self;
-    (void)rank;
-    while (!rocl_taken_all(from)) {
-        marker_group g = {.key.name = rocl_take_text(from)};
-        g.key.rank = (int32_t)rocl_take_signed(from);
-        g.count = rocl_take_number(from);
-        g.kernels = rocl_take_number(from);
-        g.copies = rocl_take_number(from);
-        g.total = (int64_t)rocl_take_number(from);
-        g.min = (int64_t)rocl_take_number(from);
-        g.max = (int64_t)rocl_take_number(from);
-        g.span = (int64_t)rocl_take_number(from);
-        g.busy = (int64_t)rocl_take_number(from);
-        g.exposed = (int64_t)rocl_take_number(from);
-        const uint32_t id = rocl_strings_put(m->keys, (const char *)&g.key, sizeof g.key);
-        if (id == ROCL_NONE || !ROCL_GROW(m->taken, m->taken_count, (size_t)id + 1))
-            return rocl_fail_memory(err);
-        add_marker_group(&m->taken[id], &g);
-    }
-    return ROCL_OK;
-}
-
-static const rocl_gather_def gather_markers = {.put = put_markers, .take = take_markers};
+/* Ranges, calls and their work are of one process: each rank measures its own. */
+static const rocl_gather_def gather_markers = {.settle = measure_groups, ROCL_GATHER_KEYED};
 
 const rocl_collector_def rocl_markers_collector = {
     .reports = 1u << ROCL_REPORT_MARKERS,
@@ -445,6 +360,5 @@ const rocl_collector_def rocl_markers_collector = {
     .open = open_markers,
     .add_batch = add_marker_batch,
     .finish = finish_markers,
-    .close = close_markers,
     .gather = &gather_markers,
 };

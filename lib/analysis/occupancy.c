@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "analysis/distribution.h"
-#include "analysis/gather.h"
-#include "base/array.h"
+#include "analysis/keyed.h"
 #include "base/json.h"
 
 /* What a compute unit has; of RDNA a pair of them, which a workgroup may occupy as a whole.
@@ -26,9 +25,13 @@ typedef struct gpu_limits {
     uint32_t cus;                 /* in a unit */
 } gpu_limits;
 
-enum { KIB = 1024, MOST_SGPRS = 112 /* of a wave, where a SIMD has some for all */ };
+enum {
+    KIB = 1024,
+    MOST_SGPRS = 112, /* of a wave, where a SIMD has some for all */
+    MOST_REGISTERS = UINT16_MAX
+};
 
-/* Of several that match the first. */
+/* The first one that matches counts. */
 static const gpu_limits known_gpus[] = {
     {"gfx908", 64, 4, 10, 800, 256, 4, false, 64 * KIB, 512, 16, 1},
     {"gfx90a", 64, 4, 8, 800, 512, 8, true, 64 * KIB, 512, 16, 1},
@@ -61,6 +64,27 @@ typedef struct launch_sums {
     int64_t total, workgroups; /* they saturate */
 } launch_sums;
 
+#define KEY(member, type) ROCL_MEMBER(launch_shape, member, KEY_##type)
+#define REGISTERS(member) ROCL_MEMBER_BELOW(launch_shape, member, KEY_NUMBER, MOST_REGISTERS + 1)
+
+static const rocl_member shape_members[] = {
+    KEY(name, TEXT),           KEY(arch, TEXT),           KEY(workgroup[0], NUMBER),
+    KEY(workgroup[1], NUMBER), KEY(workgroup[2], NUMBER), REGISTERS(vgprs),
+    REGISTERS(accum_vgprs),    REGISTERS(sgprs),          KEY(lds, INT),
+    KEY(scratch, INT),         KEY(cus, NUMBER),
+};
+
+static const rocl_member sum_members[] = {
+    ROCL_MEMBER(launch_sums, calls, SUM_COUNT),
+    ROCL_MEMBER(launch_sums, total, SUM_INT),
+    ROCL_MEMBER(launch_sums, workgroups, SUM_INT),
+};
+
+static const rocl_keyed_def shapes = {.key_size = sizeof(launch_shape),
+                                      .sum_size = sizeof(launch_sums),
+                                      ROCL_KEY_MEMBERS(shape_members),
+                                      ROCL_SUM_MEMBERS(sum_members)};
+
 typedef struct shape_row {
     launch_shape key;
     launch_sums sums;
@@ -75,17 +99,10 @@ typedef struct gpu_kind {
     uint32_t arch, cus;
 } gpu_kind;
 
-typedef struct worker_sums {
-    launch_sums *by_key;
-    size_t cap;
-} worker_sums;
-
 typedef struct occupancy {
     rocl_collector c;
-    rocl_strings *keys;
+    rocl_keyed sums;
     gpu_kind **gpus; /* by capture and agent; the last is for an unknown one */
-    worker_sums *workers;
-    shape_row *rows;
 } occupancy;
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -118,11 +135,9 @@ static rocl_status open_occupancy(void *self, rocl_error *err)
     occupancy *o = self;
     rocl_trace *t = o->c.trace;
     const char *given = o->c.options->derive_arch;
-    rocl_status st = ROCL_OK;
-    o->keys = rocl_strings_new();
-    o->workers = calloc(t->opt.jobs, sizeof *o->workers);
+    rocl_status st = rocl_keyed_open(&o->sums, &shapes, &o->c, err);
     o->gpus = calloc(t->capture_count + 1, sizeof *o->gpus);
-    if (!o->keys || !o->workers || !o->gpus)
+    if (!o->gpus)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
@@ -143,21 +158,13 @@ static rocl_status open_occupancy(void *self, rocl_error *err)
 
 static uint32_t read_registers(int64_t n)
 {
-    return n > 0 && n < 1 << 16 ? (uint32_t)n : 0;
-}
-
-static void add_launches(launch_sums *to, const launch_sums *from)
-{
-    to->calls += from->calls;
-    to->total = rocl_add_saturated(to->total, from->total);
-    to->workgroups = rocl_add_saturated(to->workgroups, from->workgroups);
+    return n > 0 && n <= MOST_REGISTERS ? (uint32_t)n : 0;
 }
 
 static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_batch *b,
                                        rocl_error *err)
 {
     occupancy *o = self;
-    worker_sums *w = &o->workers[worker];
     const rocl_capture *c = b->capture;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_dispatch *d = &b->dispatches[i];
@@ -173,14 +180,16 @@ static rocl_status add_occupancy_batch(void *self, unsigned worker, const rocl_b
                             .lds = d->group_segment,
                             .scratch = d->private_segment};
         memcpy(key.workgroup, d->workgroup, sizeof key.workgroup);
-        const uint32_t id = rocl_strings_put(o->keys, (const char *)&key, sizeof key);
-        if (id == ROCL_NONE || !ROCL_GROW(w->by_key, w->cap, (size_t)id + 1))
+        launch_sums *sums = rocl_keyed_at(&o->sums, worker, &key);
+        if (!sums)
             return rocl_fail_memory(err);
         int64_t groups = 1;
         for (unsigned axis = 0; axis < 3; axis++)
             if (d->workgroup[axis])
                 groups *= (d->grid[axis] + (int64_t)d->workgroup[axis] - 1) / d->workgroup[axis];
-        add_launches(&w->by_key[id], &(launch_sums){1, d->e.end - d->e.start, groups});
+        sums->calls++;
+        sums->total = rocl_add_saturated(sums->total, d->e.end - d->e.start);
+        sums->workgroups = rocl_add_saturated(sums->workgroups, groups);
     }
     return ROCL_OK;
 }
@@ -241,7 +250,7 @@ static void compute_occupancy(const rocl_trace *t, shape_row *r)
     r->occupancy = rocl_percent(r->resident, r->most);
     if (r->limit == limits[0].name && r->resident < r->most)
         r->limit = "workgroup size"; /* another one would not fit as a whole */
-    /* Of how many fillings of the GPU a launch consists; below 1 the grid is the limit. */
+    /* How many fillings of the GPU a launch consists of; below 1 the grid is the limit. */
     if (k->cus >= g->cus)
         r->rounds = rocl_ratio(r->workgroups, (double)fit * (k->cus / g->cus));
     if (r->rounds < 1)
@@ -323,131 +332,57 @@ const rocl_report_def rocl_occupancy_report = {
 static int compare_shapes(const void *a, const void *b, void *ctx)
 {
     const occupancy *o = ctx;
-    const rocl_trace *t = o->c.trace;
     const shape_row *p = a, *q = b;
-    const launch_shape *x = &p->key, *y = &q->key;
     const rocl_sort_values v[] = {
         {p->sums.total, 0, p->sums.calls, rocl_mean(p->sums.total, p->sums.calls)},
         {q->sums.total, 0, q->sums.calls, rocl_mean(q->sums.total, q->sums.calls)}};
-    int c = rocl_compare_values(o->c.options->sort, &v[0], &v[1]);
-    if (!c)
-        c = rocl_compare_texts(t, x->name, y->name);
-    if (!c)
-        c = rocl_compare_texts(t, x->arch, y->arch);
-    const int64_t numbers[][2] = {{x->workgroup[0], y->workgroup[0]},
-                                  {x->workgroup[1], y->workgroup[1]},
-                                  {x->workgroup[2], y->workgroup[2]},
-                                  {x->vgprs, y->vgprs},
-                                  {x->accum_vgprs, y->accum_vgprs},
-                                  {x->sgprs, y->sgprs},
-                                  {x->lds, y->lds},
-                                  {x->scratch, y->scratch},
-                                  {x->cus, y->cus}};
-    for (size_t i = 0; !c && i < sizeof numbers / sizeof *numbers; i++)
-        c = rocl_number_order(numbers[i][0], numbers[i][1]);
-    return c;
+    const int c = rocl_compare_values(o->c.options->sort, &v[0], &v[1]);
+    return c ? c : rocl_keyed_compare(&shapes, o->c.trace, p, q);
 }
 
 static void add_shape(void *into, const void *from)
 {
     shape_row *sum = into;
     const shape_row *r = from;
-    sum->sums.calls += r->sums.calls;
-    sum->sums.total = rocl_add_saturated(sum->sums.total, r->sums.total);
+    rocl_keyed_add(&shapes, &sum->sums, &r->sums);
     sum->percent += r->percent;
-}
-
-/* Of all workers. */
-static launch_sums sums_of(const occupancy *o, size_t key)
-{
-    launch_sums sums = {0};
-    for (unsigned w = 0; w < o->c.trace->opt.jobs; w++)
-        if (key < o->workers[w].cap)
-            add_launches(&sums, &o->workers[w].by_key[key]);
-    return sums;
 }
 
 static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *err)
 {
     occupancy *o = self;
-    size_t count, n = 0;
+    size_t n;
     int64_t all = 0, unknown = 0;
-    o->rows = rocl_groups_new(o->keys, sizeof(launch_shape), sizeof *o->rows, &count);
-    if (!o->rows)
+    shape_row *rows = rocl_keyed_rows(&o->sums, &o->c, sizeof *rows, &n);
+    if (!rows)
         return rocl_fail_memory(err);
-    for (size_t i = 1; i < count; i++) {
-        o->rows[n] = o->rows[i];
-        o->rows[n].sums = sums_of(o, i);
-        all = rocl_add_saturated(all, o->rows[n].sums.total);
-        compute_occupancy(o->c.trace, &o->rows[n]);
-        unknown += !o->rows[n++].limit;
+    for (size_t i = 0; i < n; i++) {
+        all = rocl_add_saturated(all, rows[i].sums.total);
+        compute_occupancy(o->c.trace, &rows[i]);
+        unknown += !rows[i].limit;
     }
     for (size_t i = 0; i < n; i++)
-        o->rows[i].percent = rocl_percent(o->rows[i].sums.total, all);
-    qsort_r(o->rows, n, sizeof *o->rows, compare_shapes, o);
+        rows[i].percent = rocl_percent(rows[i].sums.total, all);
+    qsort_r(rows, n, sizeof *rows, compare_shapes, o);
     rocl_report_rows r = rocl_begin_table(&o->c, out, &occupancy_table, 0);
     if (unknown)
         rocl_set_note(&r,
                       "of %lld of %zu rows it is not known: no registers in the trace, or a GPU "
                       "that is not in the table of rocstats(1)",
                       (long long)unknown, n);
-    rocl_add_top_rows(&r, o->rows, n, sizeof *o->rows, add_shape);
+    rocl_add_top_rows(&r, rows, n, sizeof *rows, add_shape);
+    free(rows);
     return ROCL_OK;
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static rocl_status put_occupancy(void *self, rocl_put *to, rocl_error *err)
-{
-    occupancy *o = self;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(o->keys) && st == ROCL_OK; i++) {
-        launch_shape key;
-        const launch_sums sums = sums_of(o, i);
-        memcpy(&key, rocl_strings_get(o->keys, i, NULL), sizeof key);
-        rocl_put_text(to, key.name);
-        rocl_put_text(to, key.arch);
-        rocl_put_bytes(to, &key.cus, sizeof key - offsetof(launch_shape, cus));
-        rocl_put_bytes(to, &sums, sizeof sums);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-static rocl_status take_occupancy(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    occupancy *o = self;
-    worker_sums *w = &o->workers[0];
-    (void)rank;
-    while (!rocl_taken_all(from)) {
-        launch_shape key = {.name = rocl_take_text(from)};
-        launch_sums sums;
-        key.arch = rocl_take_text(from);
-        rocl_take_bytes(from, &key.cus, sizeof key - offsetof(launch_shape, cus));
-        rocl_take_bytes(from, &sums, sizeof sums);
-        const uint32_t id = rocl_strings_put(o->keys, (const char *)&key, sizeof key);
-        if (id == ROCL_NONE || !ROCL_GROW(w->by_key, w->cap, (size_t)id + 1))
-            return rocl_fail_memory(err);
-        add_launches(&w->by_key[id], &sums);
-    }
-    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
-static const rocl_gather_def gather_occupancy = {.put = put_occupancy, .take = take_occupancy};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static void close_occupancy(void *self)
 {
     occupancy *o = self;
-    for (unsigned w = 0; o->workers && w < o->c.trace->opt.jobs; w++)
-        free(o->workers[w].by_key);
     for (size_t i = 0; o->gpus && i < o->c.trace->capture_count; i++)
         free(o->gpus[i]);
-    free(o->workers);
     free(o->gpus);
-    free(o->rows);
-    rocl_strings_free(o->keys);
 }
 
 const rocl_collector_def rocl_occupancy_collector = {
@@ -458,5 +393,5 @@ const rocl_collector_def rocl_occupancy_collector = {
     .add_batch = add_occupancy_batch,
     .finish = finish_occupancy,
     .close = close_occupancy,
-    .gather = &gather_occupancy,
+    .gather = &rocl_gather_keyed,
 };

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "model/collectives.h"
 
-/* Of a process and GPU: a stream or a queue; or the GPU of a process. Interned as bytes: no holes.
+/* A stream or a queue of a process and GPU; or the GPU of a process. Interned as bytes: no holes.
  */
 typedef struct place_key {
     uint32_t kind;
@@ -62,13 +62,6 @@ static uint64_t point_word(unsigned kind, uint32_t capture)
     return (uint64_t)kind << 32 | capture;
 }
 
-/* Does it do something with an event? */
-static bool uses_event(uint32_t bits)
-{
-    return bits & (ROCL_RANGE_WAITS_FOR_EVENT | ROCL_RANGE_RECORDS_EVENT) ||
-           bits >> WAITS_SHIFT == ROCL_WAITS_FOR_EVENT;
-}
-
 enum { MOST_HANDLE = 64 }; /* the most bytes of its text; longer ones are not handles */
 
 /* 0: not a handle, or, with *ok false, memory is out. */
@@ -92,13 +85,15 @@ static uint32_t find_handle(points *p, const rocl_batch *b, const rocl_region *r
 static bool find_handles(points *p, const rocl_batch *b, const rocl_region *r, uint32_t bits,
                          uint64_t *handles)
 {
+    const bool uses_event = bits & (ROCL_RANGE_WAITS_FOR_EVENT | ROCL_RANGE_RECORDS_EVENT) ||
+                            bits >> WAITS_SHIFT == ROCL_WAITS_FOR_EVENT;
     bool ok = true;
     uint32_t stream = 0, event = 0;
     for (uint32_t i = 0; i < r->arg_count; i++) {
         const rocl_arg *a = &b->args[r->arg_first + i];
         if (a->name == p->stream_word && !stream)
             stream = find_handle(p, b, r, false, a, &ok);
-        else if (a->name == p->event_word && !event && uses_event(bits))
+        else if (a->name == p->event_word && !event && uses_event)
             event = find_handle(p, b, r, true, a, &ok);
     }
     *handles = (uint64_t)event << 32 | stream;
@@ -116,38 +111,36 @@ static rocl_status add_range(points *p, unsigned worker, const rocl_batch *b, co
         (!find_call_bits(p, worker, rocl_name_of(e), &bits) ||
          !find_handles(p, b, (const rocl_region *)(const void *)e, bits, &handles)))
         return rocl_fail_memory(err);
-    /* Of ranges with one begin the longest first. */
+    /* The longest of ranges with one begin comes first. */
     const uint64_t key[4] = {(uint64_t)e->start, point_word(RANGE, b->capture->index),
                              (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
     const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process, handles};
     return rocl_add_numbers(p->sorted, worker, key, numbers, handles ? 5 : 4, err);
 }
 
-/* With a number in each half; ROCL_NONE is 0. */
-static uint64_t pack_pair(uint32_t a, uint32_t b)
-{
-    return (uint64_t)(a + 1) << 32 | (uint32_t)(b + 1);
-}
-
-static uint32_t agent_of_copy(const rocl_capture *c, const rocl_copy *y)
-{
-    const bool src = y->src < c->agent_count && c->agents[y->src].type == ROCL_AGENT_GPU;
-    const bool dst = y->dst < c->agent_count && c->agents[y->dst].type == ROCL_AGENT_GPU;
-    return src ? y->src : dst ? y->dst : ROCL_NONE;
-}
-
 static rocl_status add_gpu_work(points *p, unsigned worker, const rocl_batch *b, size_t i,
                                 rocl_error *err)
 {
     const rocl_event *e = rocl_batch_event(b, i);
-    const bool copy = b->kind == ROCL_COPY;
-    const rocl_dispatch *k = copy ? NULL : &b->dispatches[i];
-    const rocl_copy *y = copy ? &b->copies[i] : NULL;
-    const uint32_t stream = copy ? y->stream : k->stream, queue = copy ? y->queue : k->queue;
+    const rocl_capture *c = b->capture;
+    uint32_t stream, queue, agent;
+    if (b->kind == ROCL_COPY) {
+        const rocl_copy *y = &b->copies[i];
+        const bool src = y->src < c->agent_count && c->agents[y->src].type == ROCL_AGENT_GPU;
+        const bool dst = y->dst < c->agent_count && c->agents[y->dst].type == ROCL_AGENT_GPU;
+        stream = y->stream;
+        queue = y->queue;
+        agent = src ? y->src : dst ? y->dst : ROCL_NONE;
+    } else {
+        stream = b->dispatches[i].stream;
+        queue = b->dispatches[i].queue;
+        agent = b->dispatches[i].agent;
+    }
+    /* They count from 1 on; 0: there is none. */
+    const uint32_t stream_plus1 = stream < c->stream_count ? stream + 1 : 0;
+    const uint32_t queue_plus1 = queue < c->queue_count ? queue + 1 : 0;
     const uint64_t numbers[] = {(uint64_t)(e->end - e->start), rocl_name_of(e),
-                                pack_pair(stream < b->capture->stream_count ? stream : ROCL_NONE,
-                                          queue < b->capture->queue_count ? queue : ROCL_NONE),
-                                (uint32_t)((copy ? agent_of_copy(b->capture, y) : k->agent) + 1)};
+                                (uint64_t)stream_plus1 << 32 | queue_plus1, (uint32_t)(agent + 1)};
     return rocl_calls_ask(p->work_of_calls, worker, b, e, numbers, 4, err);
 }
 
@@ -251,55 +244,6 @@ rocl_status rocl_points_start(rocl_points *self, rocl_error *err)
     return st == ROCL_OK ? rocl_sorter_start(p->sorted, err) : st;
 }
 
-static void read_range(const rocl_sort_record *rec, rocl_point *to)
-{
-    uint64_t v[5]; /* name, flags, thread, process, handles */
-    rocl_read_numbers(rec, v, 5);
-    to->end = INT64_MAX - (int64_t)rec->key[2];
-    to->name = (uint32_t)v[0];
-    to->flags = (uint32_t)v[1] & ((1u << WAITS_SHIFT) - 1);
-    to->waits = (rocl_waits_for)(v[1] >> WAITS_SHIFT);
-    to->thread = (uint32_t)v[2];
-    to->process = (uint32_t)v[3];
-    to->stream = (uint32_t)v[4];
-    to->event = (uint32_t)(v[4] >> 32);
-}
-
-static void read_launch(const rocl_sort_record *rec, rocl_point *to)
-{
-    uint64_t v[4]; /* duration of the call, its name, thread, stream */
-    rocl_read_numbers(rec, v, 4);
-    to->number = rec->key[3];
-    to->end = to->time + (int64_t)v[0];
-    to->name = (uint32_t)v[1];
-    to->thread = (uint32_t)v[2];
-    to->places[ROCL_ON_STREAM] = (uint32_t)v[3];
-}
-
-static void read_collective(const rocl_sort_record *rec, rocl_point *to)
-{
-    uint64_t v[2];
-    rocl_read_numbers(rec, v, 2);
-    to->number = v[0];
-    to->kernels = v[1];
-}
-
-static void read_work(const rocl_sort_record *rec, rocl_point *to)
-{
-    uint64_t
-        v[5]; /* duration; name, is it a copy, is its call known; stream, queue; process; GPU */
-    rocl_read_numbers(rec, v, 5);
-    to->number = rec->key[3];
-    to->end = to->time + (int64_t)v[0];
-    to->name = (uint32_t)(v[1] >> 2);
-    to->is_copy = v[1] >> 1 & 1;
-    to->is_launched = v[1] & 1;
-    to->places[ROCL_ON_STREAM] = (uint32_t)(v[2] >> 32);
-    to->places[ROCL_ON_QUEUE] = (uint32_t)v[2];
-    to->process = (uint32_t)v[3];
-    to->places[ROCL_ON_GPU] = (uint32_t)v[4];
-}
-
 bool rocl_points_next(rocl_points *self, rocl_point *point, rocl_status *st, rocl_error *err)
 {
     points *p = (points *)self;
@@ -309,20 +253,43 @@ bool rocl_points_next(rocl_points *self, rocl_point *point, rocl_status *st, roc
             rocl_collector_free_sorter(p->c, &p->sorted);
         return false;
     }
+    uint64_t v[5];
+    rocl_read_numbers(&rec, v, 5);
     point->time = (int64_t)rec.key[0];
     point->capture = (uint32_t)rec.key[1];
-    switch (rec.key[1] >> 32) {
-    case RANGE:
+    const uint64_t kind = rec.key[1] >> 32;
+    if (kind == RANGE) { /* name, flags, thread, process, handles */
         point->kind = ROCL_POINT_RANGE;
-        read_range(&rec, point);
-        break;
-    case LAUNCHED:
+        point->end = INT64_MAX - (int64_t)rec.key[2];
+        point->name = (uint32_t)v[0];
+        point->flags = (uint32_t)v[1] & ((1u << WAITS_SHIFT) - 1);
+        point->waits = (rocl_waits_for)(v[1] >> WAITS_SHIFT);
+        point->thread = (uint32_t)v[2];
+        point->process = (uint32_t)v[3];
+        point->stream = (uint32_t)v[4];
+        point->event = (uint32_t)(v[4] >> 32);
+    } else if (kind == LAUNCHED) { /* duration of the call, its name, thread, stream */
         point->kind = ROCL_POINT_LAUNCH;
-        read_launch(&rec, point);
-        break;
-    default:
-        point->kind = rec.key[3] ? ROCL_POINT_WORK : ROCL_POINT_COLLECTIVE;
-        (rec.key[3] ? read_work : read_collective)(&rec, point);
+        point->number = rec.key[3];
+        point->end = point->time + (int64_t)v[0];
+        point->name = (uint32_t)v[1];
+        point->thread = (uint32_t)v[2];
+        point->places[ROCL_ON_STREAM] = (uint32_t)v[3];
+    } else if (!rec.key[3]) { /* number, kernels */
+        point->kind = ROCL_POINT_COLLECTIVE;
+        point->number = v[0];
+        point->kernels = v[1];
+    } else { /* duration; name, is it a copy, is its call known; stream, queue; process; GPU */
+        point->kind = ROCL_POINT_WORK;
+        point->number = rec.key[3];
+        point->end = point->time + (int64_t)v[0];
+        point->name = (uint32_t)(v[1] >> 2);
+        point->is_copy = v[1] >> 1 & 1;
+        point->is_launched = v[1] & 1;
+        point->places[ROCL_ON_STREAM] = (uint32_t)(v[2] >> 32);
+        point->places[ROCL_ON_QUEUE] = (uint32_t)v[2];
+        point->process = (uint32_t)v[3];
+        point->places[ROCL_ON_GPU] = (uint32_t)v[4];
     }
     return true;
 }

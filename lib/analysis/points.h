@@ -56,7 +56,7 @@ typedef struct rocl_points {
     uint64_t work, unlinked;            /* kernels and copies; those without a launch */
 } rocl_points;
 
-/* Of a collector, whose sorters and arguments it wants. Close it also after a failure. */
+/* Makes one of a collector, whose sorters and arguments it wants. Close it also after a failure. */
 rocl_status rocl_points_open(rocl_points **p, rocl_collector *c, rocl_error *err);
 void rocl_points_close(rocl_points *p); /* NULL is fine */
 /* Concurrent. */

@@ -19,7 +19,7 @@
 #include "analysis/gaps.h"
 #include "analysis/lanes.h"
 #include "analysis/activity.h"
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 #include "analysis/slices.h"
 #include "base/array.h"
 
@@ -77,8 +77,8 @@ typedef struct queues {
     rocl_collector c;
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *work, *edges, *runs, *asked;
-    rocl_samples *delays; /* by lane and cause */
-    lane *lanes;          /* [0] is none */
+    rocl_percentiles *delays; /* by lane and cause */
+    lane *lanes;              /* [0] is none */
     size_t lane_count;
     uint32_t *order;       /* lanes as they are printed */
     uint64_t *gpu_lane;    /* by GPU: the lane of all of its work, UINT64_MAX: of several */
@@ -286,8 +286,8 @@ static rocl_status sweep_edges(queues *q, rocl_error *err)
 static rocl_status add_part(queues *q, uint64_t of, unsigned part, int64_t ns, rocl_error *err)
 {
     const uint32_t own = (uint32_t)of * PER_LANE + part;
-    rocl_status st = rocl_samples_add(q->delays, 0, own, ns, err);
-    return st == ROCL_OK ? rocl_samples_add(q->delays, 0, part, ns, err) : st;
+    rocl_status st = rocl_percentiles_add(q->delays, 0, own, ns, err);
+    return st == ROCL_OK ? rocl_percentiles_add(q->delays, 0, part, ns, err) : st;
 }
 
 /* Classifies the rest of a delay after the time in which the GPU was busy. */
@@ -581,7 +581,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     cause_row *rows = calloc(q->lane_count * CAUSES, sizeof *rows);
     rocl_distribution all;
     rocl_status st =
-        rows ? rocl_samples_describe(q->delays, WHOLE, &all, err) : rocl_fail_memory(err);
+        rows ? rocl_percentiles_describe(q->delays, WHOLE, &all, err) : rocl_fail_memory(err);
     if (st != ROCL_OK) {
         free(rows);
         return st;
@@ -591,7 +591,7 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     rocl_set_note(&r, "parts of the time from the return of a call to the start of its first work");
     for (unsigned i = 0; i < CAUSES && st == ROCL_OK; i++) {
         cause_row row = {.cause = cause_names[i]};
-        st = rocl_samples_describe(q->delays, i, &row.delay, err);
+        st = rocl_percentiles_describe(q->delays, i, &row.delay, err);
         row.percent = rocl_percent(row.delay.total, all.total);
         sum = rocl_add_saturated(sum, row.delay.total);
         if (row.delay.taken)
@@ -610,11 +610,11 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
         if (!l->launches)
             continue;
         lanes[n] = *l;
-        st = rocl_samples_describe(q->delays, first + WHOLE, &lanes[n].delay, err);
+        st = rocl_percentiles_describe(q->delays, first + WHOLE, &lanes[n].delay, err);
         for (unsigned k = 0; k < CAUSES && st == ROCL_OK; k++) {
             cause_row *row = &rows[count];
             *row = (cause_row){.cause = cause_names[k], .name = l->name};
-            st = rocl_samples_describe(q->delays, first + k, &row->delay, err);
+            st = rocl_percentiles_describe(q->delays, first + k, &row->delay, err);
             row->percent = rocl_percent(row->delay.total, lanes[n].delay.total);
             count += row->delay.taken > 0;
         }
@@ -662,7 +662,7 @@ static rocl_status open_queues(void *self, rocl_error *err)
     q->edges = rocl_collector_sorter(&q->c, 4);
     q->runs = rocl_collector_sorter(&q->c, 4);
     q->asked = rocl_collector_sorter(&q->c, 4);
-    q->delays = rocl_samples_new(t->space, t->opt.jobs);
+    q->delays = rocl_percentiles_new(t->space, t->opt.jobs);
     q->spans = calloc(t->machine_count + 1, sizeof *q->spans);
     q->time = calloc(t->machine_count + 1, sizeof *q->time);
     if (!q->keys || !q->work || !q->edges || !q->runs || !q->asked || !q->delays || !q->spans ||
@@ -720,7 +720,7 @@ static void close_queues(void *self)
 {
     queues *q = self;
     rocl_strings_free(q->keys);
-    rocl_samples_free(q->delays);
+    rocl_percentiles_free(q->delays);
     for (size_t i = 0; q->lanes && i < q->lane_count; i++) {
         free(q->lanes[i].ns);
         free(q->lanes[i].slices);

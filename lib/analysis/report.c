@@ -102,7 +102,7 @@ int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Of pictures, which outlive the trace. */
+/* The names for pictures, which outlive the trace. */
 static const char *const *copy_class_names(rocl_tables *out, const rocl_kernel_classes *k)
 {
     const char **names = rocl_arena_alloc(&out->arena, ROCL_CLASSES * sizeof *names);

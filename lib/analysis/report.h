@@ -61,10 +61,11 @@ typedef struct rocl_calls rocl_calls;
 typedef struct rocl_collector_def rocl_collector_def;
 typedef struct rocl_report_def rocl_report_def;
 typedef struct rocl_gather_def rocl_gather_def;
+typedef struct rocl_keyed rocl_keyed;
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
-enum { ROCL_COLLECTOR_SORTERS = 6 };
+enum { ROCL_COLLECTOR_SORTERS = 6, ROCL_COLLECTOR_KEYED = 2 };
 
 /* What the struct of every collector begins with. */
 typedef struct rocl_collector {
@@ -77,6 +78,8 @@ typedef struct rocl_collector {
     bool needs_calls; /* `open` sets it, so that look_up_calls is called */
     bool needs_args;  /* `open` sets it, so that batches have the arguments of calls */
     rocl_sorter *sorters[ROCL_COLLECTOR_SORTERS]; /* see rocl_collector_sorter */
+    rocl_keyed *keyed[ROCL_COLLECTOR_KEYED];      /* see rocl_keyed_open */
+    unsigned keyed_count;
 } rocl_collector;
 
 /* `self` is the collector's struct. Functions but `open` and `add_batch` may be NULL. */
@@ -92,7 +95,7 @@ struct rocl_collector_def {
     rocl_status (*open)(void *self, rocl_error *err); /* close is called also when it fails */
     /* Concurrent: `worker` is below trace->opt.jobs, and each writes what is its own. */
     rocl_status (*add_batch)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
-    /* As of a rocl_sink; among its kinds. */
+    /* What a rocl_sink calls so; among its kinds. */
     uint32_t history_kinds;
     rocl_status (*add_history)(void *self, unsigned worker, const rocl_batch *b, rocl_error *err);
     /* When all events have come: to look up host calls, which come before `finish` (calls.h). */
@@ -220,7 +223,7 @@ typedef struct rocl_column {
         rocl_event_ref: rocl_field_event,                                                          \
         rocl_agent_key: rocl_field_agent),                                                          \
         offsetof(row, field)
-/* The same with a function of one's own. */
+/* A cell made by a function of one's own. */
 #define ROCL_CELL_BY(fn, row, field) (fn), offsetof(row, field)
 
 #define ROCL_COLUMNS(c) (c), sizeof(c) / sizeof *(c)
@@ -255,7 +258,7 @@ void rocl_add_rest(const rocl_report_rows *r, const void *sum, size_t n);
  * first of them on, for the rest row; NULL: that has no sums. */
 void rocl_add_top_rows(const rocl_report_rows *r, const void *rows, size_t n, size_t size,
                        void (*add)(void *sum, const void *row));
-/* The same of rows that `make` makes one by one, for reports that do not keep them. */
+/* Adds rows that `make` makes one by one, for reports that do not keep them. */
 typedef void rocl_make_row(const void *ctx, size_t i, void *row);
 void rocl_add_made_rows(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
                         size_t size, void (*add)(void *sum, const void *row));
@@ -362,7 +365,7 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
     rocl_utilisation_collector, rocl_histogram_collector, rocl_launch_collector,
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
-    rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_sampled_collector,
+    rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_samples_collector,
     rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector,
     rocl_collectives_collector, rocl_steps_collector, rocl_queues_collector,
     rocl_copy_rates_collector, rocl_graphs_collector, rocl_sequences_collector,
@@ -379,7 +382,7 @@ extern const rocl_table_def *const rocl_advice_tables[],
 typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_header;
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
-/* The same in two steps: the cells of the row, whose texts `texts` owns; the table. */
+/* A header in two steps: the cells of the row, whose texts `texts` owns; the table. */
 enum { ROCL_HEADER_FIELDS = 10 };
 rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
                              const rocl_trace *t, rocl_error *err);

@@ -1,55 +1,24 @@
-/* Durations by group, any number of them, for their exact distributions: sums are kept as they
- * come, the values themselves lie unsorted in blocks, in memory or, beyond the limit of the sort
- * space, in its file. Percentiles are looked up digit by digit, so that nothing is ever sorted. */
+/* What the tables of the report "samples" share (samples.c, energy.c). */
 #ifndef ROCL_ANALYSIS_SAMPLES_H
 #define ROCL_ANALYSIS_SAMPLES_H
 
-#include "analysis/distribution.h"
-#include "analysis/gather.h"
+#include "analysis/report.h"
 
-typedef struct rocl_samples rocl_samples;
+/* The tab of its tables on an HTML page. */
+#define ROCL_SAMPLES_TAB                                                                           \
+    {                                                                                              \
+        "samples", "Samples"                                                                       \
+    }
 
-rocl_samples *rocl_samples_new(rocl_sort_space *space, unsigned workers); /* NULL: memory is out */
-void rocl_samples_free(rocl_samples *s);
+extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* energy.c */
 
-/* ns >= 0. Groups are small numbers. Concurrent as long as each worker uses its own number. */
-rocl_status rocl_samples_add(rocl_samples *s, unsigned worker, uint32_t group, int64_t ns,
-                             rocl_error *err);
-/* The distribution of a group; all zero if it has no values. */
-rocl_status rocl_samples_describe(rocl_samples *s, uint32_t group, rocl_distribution *d,
-                                  rocl_error *err);
-/* The same for many groups, with all workers if there are many values. */
-typedef struct rocl_described {
-    uint32_t group;
-    rocl_distribution *d;
-} rocl_described;
-rocl_status rocl_samples_describe_all(rocl_samples *s, const rocl_described *groups, size_t count,
-                                      rocl_error *err);
-/* The same without its percentiles, which take time. */
-rocl_distribution rocl_samples_sum(const rocl_samples *s, uint32_t group);
+/* The watts of a unit of power: 1e-3 for "mW", ignoring case. 0: not a unit of power. */
+double rocl_watts_of_unit(const char *unit);
 
-/* ---- of a team ----
- * The sums of a group come to rank 0; values stay where they are. So percentiles are looked for in
- * rounds: rank 0 asks how many values lie in each part of a range, which becomes smaller, for many
- * groups at once; where few values are left in it, for these. What is exchanged does not grow with
- * the number of values. */
-
-/* Puts or takes a distribution without its percentiles; take returns false if it is malformed. */
-void rocl_put_sums(rocl_put *to, const rocl_distribution *d);
-bool rocl_take_sums(rocl_taken *from, rocl_distribution *d);
-
-/* On another rank: the sums of a group, which has values; rank 0 asks for groups by the order in
- * which they were put. */
-void rocl_samples_put(rocl_samples *s, uint32_t group, rocl_put *to);
-/* On rank 0, in that order; the group is one of this rank. percentiles: they are looked for. */
-rocl_status rocl_samples_take(rocl_samples *s, unsigned rank, uint32_t group, bool percentiles,
-                              rocl_taken *from, rocl_error *err);
-/* For each round: on rank 0 prepare, ask all ranks, which answer, as it does itself, and hear each.
- * The first one in which nothing is put is the last. */
-rocl_status rocl_samples_prepare(rocl_samples *s, rocl_error *err);
-void rocl_samples_ask(const rocl_samples *s, unsigned rank, rocl_put *to);
-rocl_status rocl_samples_answer_own(rocl_samples *s, rocl_error *err);
-rocl_status rocl_samples_answer(rocl_samples *s, rocl_taken *from, rocl_put *to, rocl_error *err);
-rocl_status rocl_samples_hear(rocl_samples *s, unsigned rank, rocl_taken *from, rocl_error *err);
+/* No value where a number is infinite or none. */
+static inline rocl_datum rocl_datum_if_finite(double v)
+{
+    return __builtin_isfinite(v) ? rocl_datum_real(v) : (rocl_datum){0};
+}
 
 #endif

@@ -1,5 +1,5 @@
-/* A name is cut into words and numbers. Two names are as similar as the weight of what they share
- * is a part of what both have:
+/* A name is cut into words and numbers. Two names are as similar as what they share
+ * weighs against what both have:
  *
  *     words    = 2 shared / (all of one + all of the other)
  *     likeness = 0.9 words + 0.1 smaller grid / larger grid
@@ -31,33 +31,22 @@ typedef struct tokens {
     uint64_t weight;
 } tokens;
 
-static bool is_hex(char c)
-{
-    return isdigit((unsigned char)c) || (c >= 'a' && c <= 'f');
-}
-
-/* The length of a checksum in the name, such as 9f8e7d6c5b4a; 0: none. */
-static size_t hash_length(const char *s, size_t n)
-{
-    size_t digits = 0, k = 0;
-    while (k < n && is_hex(s[k]))
-        digits += isdigit((unsigned char)s[k++]) != 0;
-    const bool ends = k == n || !isalnum((unsigned char)s[k]);
-    return ends && k >= HASH_DIGITS && digits && digits < k ? k : 0;
-}
-
-/* Digits, or letters up to the next capital after a small one. */
+/* A checksum, such as 9f8e7d6c5b4a; or digits, or letters up to the next capital after a small one.
+ */
 static size_t token_length(const char *s, size_t n, uint32_t *weight)
 {
-    size_t k = hash_length(s, n);
+    size_t digits = 0, k = 0;
     *weight = NUMBER;
+    for (; k < n && (isdigit((unsigned char)s[k]) || (s[k] >= 'a' && s[k] <= 'f')); k++)
+        digits += isdigit((unsigned char)s[k]) != 0;
+    const bool ends = k == n || !isalnum((unsigned char)s[k]);
+    if (ends && k >= HASH_DIGITS && digits && digits < k)
+        return k;
+    k = 0;
+    while (k < n && isdigit((unsigned char)s[k]))
+        k++;
     if (k)
         return k;
-    if (isdigit((unsigned char)*s)) {
-        while (k < n && isdigit((unsigned char)s[k]))
-            k++;
-        return k;
-    }
     for (k = 1; k < n && isalpha((unsigned char)s[k]); k++)
         if (isupper((unsigned char)s[k]) && islower((unsigned char)s[k - 1]))
             break;
@@ -125,11 +114,11 @@ static unsigned likeness_of(const rocl_lone_name *x, const tokens *a, const rocl
     const double grid = !grids                ? 0
                         : x->items < y->items ? x->items / y->items
                                               : y->items / x->items;
-    const double part = grids ? 0.9 : 1, more = grids ? 0.1 * grid : 0;
-    if (1e4 * (part * 2 * less / all + more) + 1 < least)
+    const double factor = grids ? 0.9 : 1, more = grids ? 0.1 * grid : 0;
+    if (1e4 * (factor * 2 * less / all + more) + 1 < least)
         return 0; /* even if all words of the shorter one are in the other */
     const double words = 2 * (double)shared_weight(a, b) / all;
-    return (unsigned)(1e4 * (part * words + more) + 0.5);
+    return (unsigned)(1e4 * (factor * words + more) + 0.5);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -144,7 +133,7 @@ static int compare_candidates(const void *a, const void *b)
     return x->added < y->added ? -1 : x->added > y->added;
 }
 
-/* Of a name, while candidates are gone through from the most similar on. */
+/* What is known of a name while candidates are gone through from the most similar on. */
 typedef struct state {
     bool settled;  /* it has a partner, or was equally similar to several */
     uint32_t ways; /* candidates of the same likeness */

@@ -9,7 +9,7 @@
 #include "analysis/domains.h"
 #include "analysis/calls.h"
 #include "analysis/event_id.h"
-#include "analysis/gather.h"
+#include "analysis/keyed.h"
 #include "base/array.h"
 #include "base/pool.h"
 #include "trace/pipeline.h"
@@ -49,7 +49,7 @@ static const rocl_collector_def *const collectors[] = {
     &rocl_lane_gaps_collector,   &rocl_utilisation_collector,   &rocl_histogram_collector,
     &rocl_launch_collector,      &rocl_markers_collector,       &rocl_ranks_collector,
     &rocl_memory_collector,      &rocl_counter_collector,       &rocl_derived_collector,
-    &rocl_streams_collector,     &rocl_sampled_collector,       &rocl_energy_collector,
+    &rocl_streams_collector,     &rocl_samples_collector,       &rocl_energy_collector,
     &rocl_occupancy_collector,   &rocl_roofline_collector,      &rocl_attribution_collector,
     &rocl_collectives_collector, &rocl_doctor_collector,        &rocl_steps_collector,
     &rocl_queues_collector,      &rocl_copy_rates_collector,    &rocl_graphs_collector,
@@ -143,6 +143,8 @@ static void close_collector(stats *s, unsigned i)
         c->def->close(c);
     for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS; k++)
         rocl_sorter_free(c->sorters[k]);
+    for (unsigned k = 0; k < c->keyed_count; k++)
+        rocl_keyed_close(c->keyed[k], c->trace->opt.jobs);
     free(c);
     s->collectors[i] = NULL;
 }
@@ -182,15 +184,6 @@ static rocl_status seal_sorters(void *self, unsigned worker, rocl_error *err)
         for (unsigned k = 0; k < ROCL_COLLECTOR_SORTERS && st == ROCL_OK; k++)
             if (s->collectors[i]->sorters[k])
                 st = rocl_sorter_seal(s->collectors[i]->sorters[k], worker, err);
-    return st;
-}
-
-/* Events also come when all tasks have ended, from what a source knows only then. */
-static rocl_status seal_all_sorters(stats *s, const rocl_trace *t, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
-        st = seal_sorters(s, w, err);
     return st;
 }
 
@@ -259,18 +252,6 @@ static void order_tasks(stats *s)
             }
 }
 
-static rocl_status resolve_calls(stats *s, rocl_error *err)
-{
-    if (s->calls == CALLS_RESOLVED)
-        return ROCL_OK;
-    const rocl_status st = look_up_calls(s, err);
-    pthread_mutex_lock(&s->lock);
-    s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
-    pthread_cond_broadcast(&s->moved);
-    pthread_mutex_unlock(&s->lock);
-    return st;
-}
-
 /* False: they cannot be, which is the failure of another task. */
 static bool await_calls(stats *s)
 {
@@ -286,8 +267,15 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
 {
     stats *s = ctx;
     const unsigned i = s->order[task];
+    rocl_status st = ROCL_OK;
     (void)worker;
-    const rocl_status st = i ? ROCL_OK : resolve_calls(s, err);
+    if (!i && s->calls != CALLS_RESOLVED) {
+        st = look_up_calls(s, err);
+        pthread_mutex_lock(&s->lock);
+        s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
+        pthread_cond_broadcast(&s->moved);
+        pthread_mutex_unlock(&s->lock);
+    }
     if (st != ROCL_OK || (s->with_calls[i] && !await_calls(s)))
         return st;
     return finish_collector(s, i, err);
@@ -295,14 +283,6 @@ static rocl_status finish_task(void *ctx, unsigned worker, size_t task, rocl_err
 
 /* Waking another worker takes longer than making tables of this many events. */
 #define FEW_EVENTS 4096
-
-static bool has_few_events(const rocl_trace *t)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < ROCL_KINDS; i++)
-        n += atomic_load_explicit(&t->events[i], memory_order_relaxed);
-    return n <= FEW_EVENTS;
-}
 
 /* Concurrent functions of a sink for all collectors that get events. */
 static rocl_sink make_sink(stats *s)
@@ -322,7 +302,7 @@ static rocl_sink make_sink(stats *s)
 
 /* ---- a team ---------------------------------------------------------------------------------- */
 
-/* Of rocl_stats_options: those that are lists of texts, and texts. */
+/* The options that are lists of texts, and those that are texts. */
 #define OPTION_LISTS(X) X(domains) X(summary_groups) X(derive) X(what_if)
 #define OPTION_TEXTS(X) X(derive_arch) X(peak) X(peaks)
 
@@ -440,18 +420,6 @@ static bool choose_collectors(stats *s, bool gathered)
     return some;
 }
 
-/* What other ranks have collected comes here. */
-static rocl_status gather_from_ranks(stats *s, rocl_trace *t, rocl_error *err)
-{
-    rocl_gather *g;
-    rocl_status st = rocl_gather_new(&g, t, s->gathered, COLLECTORS, err);
-    if (st == ROCL_OK)
-        st = rocl_gather_run(g, look_up_calls, s, err);
-    s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
-    rocl_gather_free(g);
-    return st;
-}
-
 /* All ranks collect; for collectors that cannot, events come in a run before that. Both runs read
  * the same kinds, so that the first failure is that of a single process, and the counts of the last
  * run are right. */
@@ -475,8 +443,14 @@ static rocl_status collect_with_team(stats *s, rocl_trace *t, const rocl_stats_o
     sink.fields = all.fields;
     if (st == ROCL_OK)
         st = rocl_pipeline_run(t, &sink, err);
-    if (st == ROCL_OK && leads)
-        st = gather_from_ranks(s, t, err);
+    if (st == ROCL_OK && leads) { /* what other ranks have collected comes here */
+        rocl_gather *g;
+        st = rocl_gather_new(&g, t, s->gathered, COLLECTORS, err);
+        if (st == ROCL_OK)
+            st = rocl_gather_run(g, look_up_calls, s, err);
+        s->calls = st == ROCL_OK ? CALLS_RESOLVED : CALLS_FAILED;
+        rocl_gather_free(g);
+    }
     if (leads)
         rocl_joint_free(t->joint);
     rocl_buf_free(&request);
@@ -523,10 +497,14 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     if (st == ROCL_OK)
         st = may_collect(&s, t, o) ? collect_with_team(&s, t, o, err)
                                    : rocl_pipeline_run(t, &sink, err);
-    if (st == ROCL_OK)
-        st = seal_all_sorters(&s, t, err);
+    /* Events also come when all tasks have ended, from what a source knows only then. */
+    for (unsigned w = 0; w < t->opt.jobs && st == ROCL_OK; w++)
+        st = seal_sorters(&s, w, err);
     t->opt.args = args;
-    s.few = has_few_events(t);
+    uint64_t events = 0;
+    for (int i = 0; i < ROCL_KINDS; i++)
+        events += atomic_load_explicit(&t->events[i], memory_order_relaxed);
+    s.few = events <= FEW_EVENTS;
     if (st == ROCL_OK && o->header)
         st = rocl_put_header(out, t, ROCL_HEADER, err);
     if (st == ROCL_OK)

@@ -9,16 +9,19 @@
 
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
+#include "analysis/keyed.h"
 #include "analysis/lanes.h"
-#include "analysis/samples.h"
-#include "base/array.h"
 #include "model/kernel_class.h"
 
 /* What groups are of. A copy is in all. */
 typedef enum group_set { OF_NAMES, OF_COPIES, OF_COPY_SIZES } group_set;
 
+/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one is open. After them come copies of
+ * unknown size. */
+enum { SIZE_CLASSES = 11, UNSIZED };
+
 /* What makes a group; interned as bytes, so without holes and zeroed. workgroup and grid are bytes
- * only if dimensions are wanted: see key_size(). */
+ * only if dimensions are wanted. */
 typedef struct summary_key {
     uint32_t of;        /* group_set */
     int32_t size_class; /* of sizes of copies; else -1 */
@@ -28,18 +31,13 @@ typedef struct summary_key {
     uint32_t workgroup[3], grid[3];
 } summary_key;
 
-/* Of a group of copies: only those count whose input says their size. */
-typedef struct copied {
+/* What groups have beside their durations: of copies the bytes, if ids are wanted the longest. */
+typedef struct group_sums {
+    uint64_t sized;    /* copies whose input says their size: only these count */
     int64_t bytes, ns; /* they saturate */
-    uint64_t unsized;  /* that do not count */
     double best_rate;  /* bytes per second of the fastest copy */
-} copied;
-
-/* The longest event of a group; of equal ones the first. */
-typedef struct longest {
-    int64_t duration, start;
-    rocl_event_ref event;
-} longest;
+    rocl_longest longest;
+} group_sums;
 
 /* There may be millions: what is only in a table is made for its row. */
 typedef struct summary_group {
@@ -49,18 +47,18 @@ typedef struct summary_group {
 
 typedef struct summary_row {
     summary_group g; /* first: rows and groups have one order */
-    copied copied;
-    longest longest;                   /* if ids are wanted */
+    group_sums sums;
     const char *group, *domain;        /* domain: NULL of several */
     uint64_t names;                    /* of kernels of a class */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
+    uint64_t unsized;                  /* copies */
     int64_t bytes;                     /* -1: of no copy is it known */
     double percent, bandwidth, max_bandwidth;
 } summary_row;
 
 /* Where events of a group come from. Most events are of a few hundred groups: those of late are not
  * looked up. */
-typedef struct origin {
+typedef struct origin { /* no holes */
     uint32_t name, category, kind, capture, process, agent;
     uint32_t stream; /* its name */
     uint32_t group;  /* 0: of none */
@@ -69,33 +67,50 @@ typedef struct origin {
 enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
 #define HASH_FACTOR UINT32_C(0x9e3779b1)
 
-typedef struct summary_worker {
-    origin *recent; /* RECENT of them */
-    copied *copied; /* by group */
-    size_t cap;
-    longest *longest; /* by group, if ids are wanted */
-    size_t longest_cap;
-} summary_worker;
-
 typedef struct summary {
     rocl_collector c;
-    rocl_strings *keys; /* their ids are the groups */
-    rocl_samples *samples;
-    summary_worker *workers;
+    rocl_keyed keyed;
+    origin **recent; /* RECENT of each worker */
     summary_group *groups;
     size_t group_count;
 } summary;
 
-static size_t key_size(const summary *s)
+/* Does a table show them? The one of domains does not. */
+static bool has_percentiles(const void *self, const void *key)
 {
-    return s->c.options->by_dims ? sizeof(summary_key) : offsetof(summary_key, workgroup);
+    const rocl_stats_options *o = ((const summary *)self)->c.options;
+    const summary_key *k = key;
+    return k->of != OF_NAMES || rocl_report_wanted(o, ROCL_REPORT_SUMMARY) ||
+           (k->domain == ROCL_DOMAIN_KERNELS && rocl_report_wanted(o, ROCL_REPORT_KERNELS));
 }
 
-/* ROCL_NONE: memory is out. */
-static uint32_t put_group(const summary *s, const summary_key *k)
-{
-    return rocl_strings_put(s->keys, (const char *)k, key_size(s));
-}
+#define KEY(member, type)              ROCL_MEMBER(summary_key, member, KEY_##type)
+#define KEY_BELOW(member, type, below) ROCL_MEMBER_BELOW(summary_key, member, KEY_##type, below)
+
+static const rocl_member key_members[] = {
+    KEY(name, TEXT),
+    KEY(agent, TEXT),
+    KEY(other_agent, TEXT),
+    KEY(rank, ID),
+    KEY(stream, TEXT),
+    KEY_BELOW(size_class, ID, UNSIZED + 1),
+    KEY(workgroup, SIZES),
+    KEY(grid, SIZES),
+    KEY_BELOW(domain, NUMBER, ROCL_DOMAINS),
+    KEY_BELOW(of, NUMBER, OF_COPY_SIZES + 1),
+};
+static const rocl_member sum_members[] = {
+    ROCL_MEMBER(group_sums, sized, SUM_COUNT),
+    ROCL_MEMBER(group_sums, bytes, SUM_INT),
+    ROCL_MEMBER(group_sums, ns, SUM_INT),
+    ROCL_MEMBER(group_sums, best_rate, SUM_REAL_GREATEST),
+    ROCL_MEMBER(group_sums, longest, SUM_LONGEST),
+};
+static const rocl_keyed_def summary_groups = {.key_size = sizeof(summary_key),
+                                              .sum_size = sizeof(group_sums),
+                                              ROCL_KEY_MEMBERS(key_members),
+                                              ROCL_SUM_MEMBERS(sum_members),
+                                              .has_percentiles = has_percentiles};
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -135,35 +150,13 @@ static void make_key(const summary *s, const rocl_batch *b, size_t i, summary_ke
     }
 }
 
-static origin origin_of(const summary *s, const rocl_batch *b, size_t i)
-{
-    const rocl_event *e = rocl_batch_event(b, i);
-    const rocl_stats_options *o = s->c.options;
-    origin f = {.name = e->name, .category = e->category, .kind = b->kind};
-    if (!o->by_rank && !o->by_agent && !o->by_stream)
-        return f;
-    read_agent_and_lane(b, i, &f.agent, &f.stream);
-    f.capture = b->capture->index + 1;
-    f.process = o->by_rank ? e->process : 0;
-    f.agent = o->by_agent ? f.agent : 0;
-    f.stream = o->by_stream ? f.stream : 0;
-    return f;
-}
-
-static bool same_origin(const origin *a, const origin *b)
-{
-    return a->name == b->name && a->category == b->category && a->kind == b->kind &&
-           a->capture == b->capture && a->process == b->process && a->agent == b->agent &&
-           a->stream == b->stream;
-}
-
-/* The same as find_group() where groups are of names, and nothing else, of an event whose name was
- * among the last ones; 0: it was not. */
+/* The group of an event where groups are of names, and nothing else, if its name was among the last
+ * ones; 0: it was not. */
 static inline uint32_t find_group_of_name(const summary *s, unsigned worker, rocl_kind kind,
                                           const rocl_event *e)
 {
     const uint32_t hash = (e->name ^ e->category << 7 ^ (uint32_t)kind << 3) * HASH_FACTOR;
-    const origin *slot = &s->workers[worker].recent[hash >> (32 - RECENT_BITS)];
+    const origin *slot = &s->recent[worker][hash >> (32 - RECENT_BITS)];
     return slot->name == e->name && slot->category == e->category && slot->kind == kind
                ? slot->group
                : 0;
@@ -172,25 +165,30 @@ static inline uint32_t find_group_of_name(const summary *s, unsigned worker, roc
 /* The group of an event; ROCL_NONE: memory is out. */
 static uint32_t find_group(summary *s, unsigned worker, const rocl_batch *b, size_t i)
 {
-    origin f = origin_of(s, b, i);
+    const rocl_event *e = rocl_batch_event(b, i);
+    const rocl_stats_options *o = s->c.options;
+    origin f = {.name = e->name, .category = e->category, .kind = b->kind};
+    if (o->by_rank || o->by_agent || o->by_stream) {
+        read_agent_and_lane(b, i, &f.agent, &f.stream);
+        f.capture = b->capture->index + 1;
+        f.process = o->by_rank ? e->process : 0;
+        f.agent = o->by_agent ? f.agent : 0;
+        f.stream = o->by_stream ? f.stream : 0;
+    }
     uint32_t hash = (f.name ^ f.category << 7 ^ f.kind << 3 ^ f.agent << 5 ^ f.stream << 9 ^
                      f.process << 11 ^ f.capture << 13) *
                     HASH_FACTOR;
-    origin *slot = &s->workers[worker].recent[hash >> (32 - RECENT_BITS)];
-    if (slot->group && same_origin(&f, slot) && !s->c.options->by_dims)
+    origin *slot = &s->recent[worker][hash >> (32 - RECENT_BITS)];
+    if (slot->group && !memcmp(&f, slot, offsetof(origin, group)) && !o->by_dims)
         return slot->group;
     summary_key k;
     make_key(s, b, i, &k);
-    f.group = put_group(s, &k);
+    f.group = rocl_keyed_group(&s->keyed, &k);
     *slot = f;
     if (f.group == ROCL_NONE)
         slot->group = 0;
     return f.group;
 }
-
-/* Classes of sizes end at 1 KiB, 4 KiB, ..., 1 GiB; the last one is open. After them come copies of
- * unknown size. */
-enum { SIZE_CLASSES = 11, UNSIZED };
 
 static int64_t end_of_class(int size_class)
 {
@@ -207,31 +205,16 @@ static int size_class_of(uint64_t bytes)
     return c;
 }
 
-static void add_copied(copied *sum, const copied *c)
-{
-    sum->bytes = rocl_add_saturated(sum->bytes, c->bytes);
-    sum->ns = rocl_add_saturated(sum->ns, c->ns);
-    sum->unsized += c->unsized;
-    sum->best_rate = c->best_rate > sum->best_rate ? c->best_rate : sum->best_rate;
-}
-
-static copied copied_by(const rocl_copy *c)
-{
-    const int64_t ns = c->e.end - c->e.start;
-    if (!c->size)
-        return (copied){.unsized = 1};
-    return (copied){.bytes = (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX),
-                    .ns = ns,
-                    .best_rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0};
-}
-
 /* By its agents, whatever else is wanted; and by its size. */
 static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, size_t i,
                             rocl_error *err)
 {
     const rocl_copy *c = &b->copies[i];
-    summary_worker *w = &s->workers[worker];
-    const copied own = copied_by(c);
+    const int64_t ns = c->e.end - c->e.start;
+    const group_sums own = {.sized = c->size > 0,
+                            .bytes = (int64_t)(c->size < INT64_MAX ? c->size : INT64_MAX),
+                            .ns = ns,
+                            .best_rate = ns > 0 ? (double)c->size * 1e9 / (double)ns : 0};
     rocl_status st = ROCL_OK;
     summary_key k;
     make_key(s, b, i, &k);
@@ -241,40 +224,14 @@ static rocl_status add_copy(summary *s, unsigned worker, const rocl_batch *b, si
         if (k.of == OF_COPY_SIZES && s->c.options->brief)
             break;
         k.size_class = k.of == OF_COPY_SIZES ? size_class_of(c->size) : -1;
-        uint32_t group = put_group(s, &k);
-        if (group == ROCL_NONE || !ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
+        const uint32_t group = rocl_keyed_group(&s->keyed, &k);
+        group_sums *sums = group == ROCL_NONE ? NULL : rocl_keyed_sums(&s->keyed, worker, group);
+        if (!sums)
             return rocl_fail_memory(err);
-        add_copied(&w->copied[group], &own);
-        st = rocl_samples_add(s->samples, worker, group, c->e.end - c->e.start, err);
+        rocl_keyed_add(&summary_groups, sums, &own);
+        st = rocl_percentiles_add(s->keyed.values, worker, group, ns, err);
     }
     return st;
-}
-
-static void keep_longest(longest *l, const longest *other)
-{
-    int by = l->event.capture_plus1 ? rocl_number_order(l->duration, other->duration) : -1;
-    by = by ? by : rocl_number_order(other->start, l->start);
-    if (!by)
-        by = other->event.capture_plus1 < l->event.capture_plus1 ||
-                     (other->event.capture_plus1 == l->event.capture_plus1 &&
-                      other->event.row < l->event.row)
-                 ? -1
-                 : 1;
-    if (by < 0 && other->event.capture_plus1)
-        *l = *other;
-}
-
-/* False: memory is out. */
-static bool note_longest(summary_worker *w, uint32_t group, const rocl_batch *b,
-                         const rocl_event *e)
-{
-    if (!ROCL_GROW(w->longest, w->longest_cap, (size_t)group + 1))
-        return false;
-    keep_longest(&w->longest[group],
-                 &(longest){e->end - e->start,
-                            e->start,
-                            {b->capture->index + 1, rocl_row_word(e->id, b->kind)}});
-    return true;
 }
 
 static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -291,48 +248,28 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
         uint32_t group = by_name ? find_group_of_name(s, worker, b->kind, e) : 0;
         if (!group)
             group = find_group(s, worker, b, i);
-        if (group == ROCL_NONE || (s->c.ids && !note_longest(&s->workers[worker], group, b, e)))
+        group_sums *sums = NULL;
+        if (group == ROCL_NONE || (s->c.ids && !(sums = rocl_keyed_sums(&s->keyed, worker, group))))
             return rocl_fail_memory(err);
-        st = rocl_samples_add(s->samples, worker, group, e->end - e->start, err);
+        if (sums)
+            rocl_keep_longest(&sums->longest, &(rocl_longest){e->end - e->start,
+                                                              e->start,
+                                                              {b->capture->index + 1,
+                                                               rocl_row_word(e->id, b->kind)}});
+        st = rocl_percentiles_add(s->keyed.values, worker, group, e->end - e->start, err);
         if (st == ROCL_OK && copies)
             st = add_copy(s, worker, b, i, err);
     }
     return st;
 }
 
-/* Of all workers. */
-static copied copied_of(const summary *s, uint32_t group)
-{
-    copied sum = {0};
-    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-        if (group < s->workers[w].cap)
-            add_copied(&sum, &s->workers[w].copied[group]);
-    return sum;
-}
-
-static longest longest_of(const summary *s, uint32_t group)
-{
-    longest l = {0};
-    for (unsigned w = 0; w < s->c.trace->opt.jobs; w++)
-        if (group < s->workers[w].longest_cap)
-            keep_longest(&l, &s->workers[w].longest[group]);
-    return l;
-}
-
 /* ---- groups ---------------------------------------------------------------------------------- */
-
-/* Does a table show them? That of domains does not. */
-static bool has_percentiles(const summary *s, const summary_key *k)
-{
-    const rocl_stats_options *o = s->c.options;
-    return k->of != OF_NAMES || rocl_report_wanted(o, ROCL_REPORT_SUMMARY) ||
-           (k->domain == ROCL_DOMAIN_KERNELS && rocl_report_wanted(o, ROCL_REPORT_KERNELS));
-}
 
 static rocl_status open_groups(summary *s, rocl_error *err)
 {
     size_t n = 0;
-    s->groups = rocl_groups_new(s->keys, key_size(s), sizeof *s->groups, &s->group_count);
+    s->groups =
+        rocl_groups_new(s->keyed.keys, s->keyed.key_size, sizeof *s->groups, &s->group_count);
     rocl_described *described =
         s->groups ? reallocarray(NULL, s->group_count + 1, sizeof *described) : NULL;
     if (!described)
@@ -342,9 +279,9 @@ static rocl_status open_groups(summary *s, rocl_error *err)
         if (has_percentiles(s, &g->key))
             described[n++] = (rocl_described){i, &g->d};
         else
-            g->d = rocl_samples_sum(s->samples, i);
+            g->d = rocl_percentiles_sum(s->keyed.values, i);
     }
-    const rocl_status st = rocl_samples_describe_all(s->samples, described, n, err);
+    const rocl_status st = rocl_percentiles_describe_all(s->keyed.values, described, n, err);
     free(described);
     return st;
 }
@@ -353,38 +290,21 @@ static rocl_status open_groups(summary *s, rocl_error *err)
  * number of workers. */
 static int compare_summary_groups(const summary *s, const summary_group *p, const summary_group *q)
 {
-    const rocl_trace *t = s->c.trace;
-    const summary_key *x = &p->key, *y = &q->key;
-    int c = rocl_compare_values(
+    const int c = rocl_compare_values(
         s->c.options->sort,
         &(rocl_sort_values){p->d.total, p->d.max, p->d.taken, rocl_distribution_average(&p->d)},
         &(rocl_sort_values){q->d.total, q->d.max, q->d.taken, rocl_distribution_average(&q->d)});
-    if (!c)
-        c = rocl_compare_texts(t, x->name, y->name);
-    if (!c)
-        c = rocl_compare_texts(t, x->agent, y->agent);
-    if (!c)
-        c = rocl_compare_texts(t, x->other_agent, y->other_agent);
-    if (!c)
-        c = rocl_number_order(x->rank, y->rank);
-    if (!c)
-        c = rocl_compare_texts(t, x->stream, y->stream);
-    if (!c)
-        c = rocl_number_order(x->size_class, y->size_class);
-    if (!c)
-        c = memcmp(x->workgroup, y->workgroup, sizeof x->workgroup);
-    if (!c)
-        c = memcmp(x->grid, y->grid, sizeof x->grid);
-    return c ? c : rocl_number_order(x->domain, y->domain);
+    return c ? c : rocl_keyed_compare(&summary_groups, s->c.trace, &p->key, &q->key);
 }
 
 static void describe_summary_row(summary_row *r)
 {
+    const group_sums *c = &r->sums;
     r->percent = rocl_percent(r->g.d.total, r->all);
-    const bool sized = r->g.d.taken > r->copied.unsized;
-    r->bytes = sized ? r->copied.bytes : -1;
-    r->bandwidth = sized ? rocl_ratio((double)r->copied.bytes * 1e9, (double)r->copied.ns) : NAN;
-    r->max_bandwidth = sized ? r->copied.best_rate : NAN;
+    r->unsized = r->g.d.taken - c->sized;
+    r->bytes = c->sized ? c->bytes : -1;
+    r->bandwidth = c->sized ? rocl_ratio((double)c->bytes * 1e9, (double)c->ns) : NAN;
+    r->max_bandwidth = c->sized ? c->best_rate : NAN;
 }
 
 static void add_summary_row(void *into, const void *from)
@@ -392,7 +312,7 @@ static void add_summary_row(void *into, const void *from)
     summary_row *sum = into;
     const summary_row *r = from;
     rocl_distribution_merge(&sum->g.d, &r->g.d);
-    add_copied(&sum->copied, &r->copied);
+    rocl_keyed_add(&summary_groups, &sum->sums, &r->sums);
     describe_summary_row(sum);
 }
 
@@ -411,13 +331,12 @@ static void make_group_row(const void *ctx, size_t i, void *row)
     const int c = g->key.size_class;
     summary_row *r = row;
     *r = (summary_row){.g = *g,
-                       .copied = copied_of(l->s, l->groups[i]),
-                       .longest = longest_of(l->s, l->groups[i]),
                        .group = l->name,
                        .domain = rocl_domain_name(g->key.domain),
                        .all = l->all,
                        .from_bytes = c < UNSIZED ? end_of_class(c - 1) : -1,
                        .to_bytes = c < SIZE_CLASSES ? end_of_class(c) : -1};
+    rocl_keyed_join(&l->s->keyed, &l->s->c, l->groups[i], &r->sums);
     describe_summary_row(r);
 }
 
@@ -549,7 +468,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
         {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_IF_FULL, CELL_BY(stddev, g.d)},                 \
         {"rsd_percent", "RSD %", ROCL_UNIT_PERCENT, ROCL_IF_FULL, CELL_BY(rsd, g.d)},              \
     {                                                                                              \
-        "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(longest.event)        \
+        "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(sums.longest.event)   \
     }
 
 static const rocl_column name_columns[] = {NAME_COLUMNS};
@@ -734,8 +653,7 @@ static const rocl_column copy_columns[] = {
     {"bandwidth", "Bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST, CELL(bandwidth)},
     {"max_bandwidth", "Max bandwidth", ROCL_UNIT_RATE, ROCL_IN_REST | ROCL_MINOR,
      CELL(max_bandwidth)},
-    {"unsized", "No size", ROCL_UNIT_COUNT, IF_UNSIZED | ROCL_IN_REST | ROCL_SUM,
-     CELL(copied.unsized)},
+    {"unsized", "No size", ROCL_UNIT_COUNT, IF_UNSIZED | ROCL_IN_REST | ROCL_SUM, CELL(unsized)},
 };
 
 static const rocl_table_def copy_table = {&rocl_copies_report.tab, "copies", "Memory copies",
@@ -749,18 +667,16 @@ const rocl_report_def rocl_copies_report = {
     "memory copies by direction and agents, with bytes and bandwidth",
     (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
 
-static uint64_t count_unsized(const summary *s)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 1; i < s->group_count; i++)
-        n += s->groups[i].key.of == OF_COPIES ? copied_of(s, i).unsized : 0;
-    return n;
-}
-
 static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)
 {
     const uint32_t copies = 1u << ROCL_DOMAIN_MEMORY_COPIES;
-    const uint64_t unsized = count_unsized(s);
+    uint64_t unsized = 0;
+    for (uint32_t i = 1; i < s->group_count; i++)
+        if (s->groups[i].key.of == OF_COPIES) {
+            group_sums sums = {0};
+            rocl_keyed_join(&s->keyed, &s->c, i, &sums);
+            unsized += s->groups[i].d.taken - sums.sized;
+        }
     rocl_report_rows r = rocl_begin_table(&s->c, out, &copy_table, unsized ? IF_UNSIZED : 0);
     rocl_note_unsized(&r, unsized);
     rocl_status st = put_groups(s, &r, copies, OF_COPIES, NULL, err);
@@ -770,102 +686,6 @@ static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *er
     rocl_note_unsized(&r, unsized);
     return put_groups(s, &r, copies, OF_COPY_SIZES, NULL, err);
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-static void put_key(const summary *s, const summary_key *k, rocl_put *to)
-{
-    rocl_put_number(to, k->of);
-    rocl_put_signed(to, k->size_class);
-    rocl_put_number(to, k->domain);
-    rocl_put_text(to, k->name);
-    rocl_put_text(to, k->agent);
-    rocl_put_text(to, k->other_agent);
-    rocl_put_text(to, k->stream);
-    rocl_put_signed(to, k->rank);
-    if (s->c.options->by_dims)
-        rocl_put_bytes(to, k->workgroup, sizeof k->workgroup + sizeof k->grid);
-}
-
-static summary_key take_key(const summary *s, rocl_taken *from)
-{
-    summary_key k = {.of = (uint32_t)rocl_take_number(from)};
-    k.size_class = (int32_t)rocl_take_signed(from);
-    k.domain = (uint32_t)rocl_take_number(from);
-    k.name = rocl_take_text(from);
-    k.agent = rocl_take_text(from);
-    k.other_agent = rocl_take_text(from);
-    k.stream = rocl_take_text(from);
-    k.rank = (int32_t)rocl_take_signed(from);
-    if (s->c.options->by_dims)
-        rocl_take_bytes(from, k.workgroup, sizeof k.workgroup + sizeof k.grid);
-    from->r.bad |= k.of > OF_COPY_SIZES || k.domain >= ROCL_DOMAINS;
-    return k;
-}
-
-static rocl_status put_group_sums(void *self, rocl_put *to, rocl_error *err)
-{
-    summary *s = self;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(s->keys) && st == ROCL_OK; i++) {
-        summary_key k = {0};
-        memcpy(&k, rocl_strings_get(s->keys, i, NULL), key_size(s));
-        put_key(s, &k, to);
-        if (k.of != OF_NAMES) {
-            const copied c = copied_of(s, i);
-            rocl_put_number(to, (uint64_t)c.bytes);
-            rocl_put_number(to, (uint64_t)c.ns);
-            rocl_put_number(to, c.unsized);
-            rocl_put_bytes(to, &c.best_rate, sizeof c.best_rate);
-        }
-        if (s->c.ids) {
-            const longest l = longest_of(s, i);
-            rocl_put_bytes(to, &l, sizeof l);
-        }
-        rocl_samples_put(s->samples, i, to);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-static rocl_status take_group_sums(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    summary *s = self;
-    summary_worker *w = &s->workers[0];
-    rocl_status st = ROCL_OK;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        const summary_key k = take_key(s, from);
-        const uint32_t group = put_group(s, &k);
-        if (group == ROCL_NONE)
-            return rocl_fail_memory(err);
-        if (k.of != OF_NAMES) {
-            copied c = {.bytes = (int64_t)rocl_take_number(from)};
-            c.ns = (int64_t)rocl_take_number(from);
-            c.unsized = rocl_take_number(from);
-            rocl_take_bytes(from, &c.best_rate, sizeof c.best_rate);
-            if (!ROCL_GROW(w->copied, w->cap, (size_t)group + 1))
-                return rocl_fail_memory(err);
-            add_copied(&w->copied[group], &c);
-        }
-        if (s->c.ids) {
-            longest l;
-            rocl_take_bytes(from, &l, sizeof l);
-            if (!ROCL_GROW(w->longest, w->longest_cap, (size_t)group + 1))
-                return rocl_fail_memory(err);
-            keep_longest(&w->longest[group], &l);
-        }
-        st = rocl_samples_take(s->samples, rank, group, has_percentiles(s, &k), from, err);
-    }
-    return st;
-}
-
-static rocl_samples *samples_of(void *self)
-{
-    return ((summary *)self)->samples;
-}
-
-static const rocl_gather_def gather_summary = {
-    .put = put_group_sums, .take = take_group_sums, .samples = samples_of};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
@@ -881,13 +701,14 @@ static rocl_status open_summary(void *self, rocl_error *err)
         s->c.kinds |= ROCL_BIT(ROCL_DISPATCH);
     if (rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES))
         s->c.kinds |= ROCL_BIT(ROCL_COPY);
-    s->keys = rocl_strings_new();
-    s->samples = rocl_samples_new(s->c.trace->space, jobs);
-    s->workers = calloc(jobs, sizeof *s->workers);
-    bool good = s->keys && s->samples && s->workers;
-    for (unsigned w = 0; good && w < jobs; w++)
-        good = (s->workers[w].recent = calloc(RECENT, sizeof(origin)));
-    return good ? ROCL_OK : rocl_fail_memory(err);
+    rocl_status st = rocl_keyed_open(&s->keyed, &summary_groups, &s->c, err);
+    if (!s->c.options->by_dims)
+        s->keyed.key_size = offsetof(summary_key, workgroup);
+    s->recent = calloc(jobs, sizeof *s->recent);
+    for (unsigned w = 0; s->recent && w < jobs && st == ROCL_OK; w++)
+        if (!(s->recent[w] = calloc(RECENT, sizeof(origin))))
+            st = rocl_fail_memory(err);
+    return s->recent ? st : rocl_fail_memory(err);
 }
 
 static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
@@ -913,14 +734,9 @@ static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
 static void close_summary(void *self)
 {
     summary *s = self;
-    for (unsigned w = 0; s->workers && w < s->c.trace->opt.jobs; w++) {
-        free(s->workers[w].recent);
-        free(s->workers[w].copied);
-        free(s->workers[w].longest);
-    }
-    rocl_strings_free(s->keys);
-    rocl_samples_free(s->samples);
-    free(s->workers);
+    for (unsigned w = 0; s->recent && w < s->c.trace->opt.jobs; w++)
+        free(s->recent[w]);
+    free(s->recent);
     free(s->groups);
 }
 
@@ -932,5 +748,5 @@ const rocl_collector_def rocl_summary_collector = {
     .add_batch = add_summary_batch,
     .finish = finish_summary,
     .close = close_summary,
-    .gather = &gather_summary,
+    .gather = &rocl_gather_keyed,
 };

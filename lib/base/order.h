@@ -22,4 +22,20 @@ static inline int rocl_number_order(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
+/* The bits of a double as a number in the order of the values, and back. */
+static inline uint64_t rocl_bits_of_value(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static inline double rocl_value_of_bits(uint64_t bits)
+{
+    double v;
+    bits = bits >> 63 ? bits & ~(UINT64_C(1) << 63) : ~bits;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 #endif

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "analysis/samples.h"
+#include "analysis/percentiles.h"
 
 enum { GROUPS = 5, WORKERS = 3 };
 
@@ -80,7 +80,7 @@ static void check(const rocl_distribution *d, int64_t *v, size_t n)
 static void check_sizes(size_t most, unsigned bits, size_t memory)
 {
     rocl_sort_space *space = rocl_sort_space_new(memory, WORKERS, NULL);
-    rocl_samples *s = rocl_samples_new(space, WORKERS);
+    rocl_percentiles *s = rocl_percentiles_new(space, WORKERS);
     int64_t *values[GROUPS];
     size_t counts[GROUPS] = {0};
     assert_non_null(s);
@@ -90,17 +90,17 @@ static void check_sizes(size_t most, unsigned bits, size_t memory)
         uint32_t g = (uint32_t)(draw() % GROUPS * (draw() % 2)); /* group 0 has most */
         int64_t ns = duration(bits);
         values[g][counts[g]++] = ns;
-        assert_int_equal(rocl_samples_add(s, (unsigned)(draw() % WORKERS), g * 7, ns, NULL),
+        assert_int_equal(rocl_percentiles_add(s, (unsigned)(draw() % WORKERS), g * 7, ns, NULL),
                          ROCL_OK);
     }
     rocl_distribution all[GROUPS * 7];
     rocl_described described[GROUPS * 7];
     for (uint32_t i = 0; i < GROUPS * 7; i++)
         described[i] = (rocl_described){GROUPS * 7 - 1 - i, &all[GROUPS * 7 - 1 - i]};
-    assert_int_equal(rocl_samples_describe_all(s, described, GROUPS * 7, NULL), ROCL_OK);
+    assert_int_equal(rocl_percentiles_describe_all(s, described, GROUPS * 7, NULL), ROCL_OK);
     for (uint32_t g = 0; g < GROUPS; g++) {
         rocl_distribution d;
-        assert_int_equal(rocl_samples_describe(s, g * 7, &d, NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_describe(s, g * 7, &d, NULL), ROCL_OK);
         check(&d, values[g], counts[g]);
         check(&all[g * 7], values[g], counts[g]);
         for (uint32_t i = 1; i < 7; i++)
@@ -108,7 +108,7 @@ static void check_sizes(size_t most, unsigned bits, size_t memory)
         free(values[g]);
     }
     assert_int_equal(rocl_sort_space_spilled(space) > 0, memory < 4 * most);
-    rocl_samples_free(s);
+    rocl_percentiles_free(s);
     rocl_sort_space_free(space);
 }
 
@@ -133,19 +133,19 @@ static void test_spilled(void **unused)
 static void test_equal(void **unused)
 {
     rocl_sort_space *space = rocl_sort_space_new((size_t)1 << 20, 1, NULL);
-    rocl_samples *s = rocl_samples_new(space, 1);
+    rocl_percentiles *s = rocl_percentiles_new(space, 1);
     rocl_distribution d;
     double stddev = 1;
     (void)unused;
     for (int i = 0; i < 3000; i++)
-        assert_int_equal(rocl_samples_add(s, 0, 3, 1000000007, NULL), ROCL_OK);
-    assert_int_equal(rocl_samples_describe(s, 3, &d, NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_add(s, 0, 3, 1000000007, NULL), ROCL_OK);
+    assert_int_equal(rocl_percentiles_describe(s, 3, &d, NULL), ROCL_OK);
     assert_int_equal(d.median, 1000000007);
     assert_int_equal(d.p99, 1000000007);
     assert_true(rocl_distribution_stddev(&d, &stddev) && stddev == 0);
-    assert_int_equal(rocl_samples_describe(s, 2, &d, NULL), ROCL_OK);
+    assert_int_equal(rocl_percentiles_describe(s, 2, &d, NULL), ROCL_OK);
     assert_int_equal(d.taken, 0);
-    rocl_samples_free(s);
+    rocl_percentiles_free(s);
     rocl_sort_space_free(space);
 }
 
@@ -159,29 +159,29 @@ static rocl_taken taken_of(const rocl_put *p)
 }
 
 /* All rounds, as the messages of a team would carry them. Returns the bytes to rank 0. */
-static size_t find_together(rocl_samples **ranks)
+static size_t find_together(rocl_percentiles **ranks)
 {
     size_t bytes = 0;
     for (bool any = true; any;) {
         any = false;
-        assert_int_equal(rocl_samples_prepare(ranks[0], NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_prepare(ranks[0], NULL), ROCL_OK);
         rocl_put answers[RANKS] = {{0}};
         for (unsigned r = 1; r < RANKS; r++) {
             rocl_put question = {0};
-            rocl_samples_ask(ranks[0], r, &question);
+            rocl_percentiles_ask(ranks[0], r, &question);
             if (question.b.len) {
                 rocl_taken q = taken_of(&question);
-                assert_int_equal(rocl_samples_answer(ranks[r], &q, &answers[r], NULL), ROCL_OK);
+                assert_int_equal(rocl_percentiles_answer(ranks[r], &q, &answers[r], NULL), ROCL_OK);
                 any = true;
             }
             rocl_buf_free(&question.b);
         }
         if (any)
-            assert_int_equal(rocl_samples_answer_own(ranks[0], NULL), ROCL_OK);
+            assert_int_equal(rocl_percentiles_answer_own(ranks[0], NULL), ROCL_OK);
         for (unsigned r = RANKS - 1; r > 0; r--) { /* they come in any order */
             rocl_taken a = taken_of(&answers[r]);
             if (answers[r].b.len)
-                assert_int_equal(rocl_samples_hear(ranks[0], r, &a, NULL), ROCL_OK);
+                assert_int_equal(rocl_percentiles_hear(ranks[0], r, &a, NULL), ROCL_OK);
             bytes += answers[r].b.len;
             rocl_buf_free(&answers[r].b);
         }
@@ -194,11 +194,11 @@ static size_t find_together(rocl_samples **ranks)
 static size_t check_team(size_t most, unsigned bits, size_t memory)
 {
     rocl_sort_space *space = rocl_sort_space_new(memory, WORKERS, NULL);
-    rocl_samples *ranks[RANKS];
+    rocl_percentiles *ranks[RANKS];
     int64_t *values[GROUPS];
     size_t counts[GROUPS] = {0}, of_rank[RANKS][GROUPS] = {{0}}, bytes = 0;
     for (int r = 0; r < RANKS; r++)
-        assert_non_null(ranks[r] = rocl_samples_new(space, WORKERS));
+        assert_non_null(ranks[r] = rocl_percentiles_new(space, WORKERS));
     for (int g = 0; g < GROUPS; g++)
         assert_non_null(values[g] = calloc(most + 1, sizeof **values));
     for (size_t i = 0; i < most; i++) {
@@ -207,7 +207,7 @@ static size_t check_team(size_t most, unsigned bits, size_t memory)
         const int64_t ns = duration(bits) + (g == 3 ? INT64_C(1) << 40 : 0);
         values[g][counts[g]++] = ns;
         of_rank[r][g]++;
-        assert_int_equal(rocl_samples_add(ranks[r], (unsigned)(draw() % WORKERS),
+        assert_int_equal(rocl_percentiles_add(ranks[r], (unsigned)(draw() % WORKERS),
                                           r ? g * 3 + r : 100 + g, ns, NULL),
                          ROCL_OK);
     }
@@ -217,9 +217,9 @@ static size_t check_team(size_t most, unsigned bits, size_t memory)
             rocl_put sums = {0};
             if (!of_rank[r][g])
                 continue;
-            rocl_samples_put(ranks[r], g * 3 + r, &sums);
+            rocl_percentiles_put(ranks[r], g * 3 + r, &sums);
             rocl_taken t = taken_of(&sums);
-            assert_int_equal(rocl_samples_take(ranks[0], r, 100 + g, true, &t, NULL), ROCL_OK);
+            assert_int_equal(rocl_percentiles_take(ranks[0], r, 100 + g, true, &t, NULL), ROCL_OK);
             assert_true(rocl_taken_all(&t));
             bytes += sums.b.len;
             rocl_buf_free(&sums.b);
@@ -227,12 +227,12 @@ static size_t check_team(size_t most, unsigned bits, size_t memory)
     bytes += find_together(ranks);
     for (uint32_t g = 0; g < GROUPS; g++) {
         rocl_distribution d;
-        assert_int_equal(rocl_samples_describe(ranks[0], 100 + g, &d, NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_describe(ranks[0], 100 + g, &d, NULL), ROCL_OK);
         check(&d, values[g], counts[g]);
         free(values[g]);
     }
     for (int r = 0; r < RANKS; r++)
-        rocl_samples_free(ranks[r]);
+        rocl_percentiles_free(ranks[r]);
     rocl_sort_space_free(space);
     return bytes;
 }
@@ -265,30 +265,30 @@ static void test_team_damage(void **unused)
     rocl_sort_space *space = rocl_sort_space_new((size_t)1 << 20, 1, NULL);
     (void)unused;
     for (int round = 0; round < 300; round++) {
-        rocl_samples *a = rocl_samples_new(space, 1), *b = rocl_samples_new(space, 1);
+        rocl_percentiles *a = rocl_percentiles_new(space, 1), *b = rocl_percentiles_new(space, 1);
         rocl_put sums = {0}, question = {0}, answer = {0};
         const int n = 300 + (int)(draw() % 100);
         for (int i = 0; i < n; i++)
-            assert_int_equal(rocl_samples_add(b, 0, 1, duration(20), NULL), ROCL_OK);
-        rocl_samples_put(b, 1, &sums);
+            assert_int_equal(rocl_percentiles_add(b, 0, 1, duration(20), NULL), ROCL_OK);
+        rocl_percentiles_put(b, 1, &sums);
         rocl_taken t = taken_of(&sums);
-        assert_int_equal(rocl_samples_take(a, 1, 5, true, &t, NULL), ROCL_OK);
-        assert_int_equal(rocl_samples_prepare(a, NULL), ROCL_OK);
-        rocl_samples_ask(a, 1, &question);
+        assert_int_equal(rocl_percentiles_take(a, 1, 5, true, &t, NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_prepare(a, NULL), ROCL_OK);
+        rocl_percentiles_ask(a, 1, &question);
         t = taken_of(&question);
-        assert_int_equal(rocl_samples_answer(b, &t, &answer, NULL), ROCL_OK);
+        assert_int_equal(rocl_percentiles_answer(b, &t, &answer, NULL), ROCL_OK);
         if (round % 2)
             answer.b.len = draw() % answer.b.len;
         else /* a value less: the last count of the list stands at its end */
             answer.b.data[answer.b.len - 1] ^= (uint8_t)(1 + draw() % 127);
         t = taken_of(&answer);
-        assert_true(rocl_samples_hear(a, 1, &t, NULL) != ROCL_OK ||
-                    rocl_samples_prepare(a, NULL) != ROCL_OK);
+        assert_true(rocl_percentiles_hear(a, 1, &t, NULL) != ROCL_OK ||
+                    rocl_percentiles_prepare(a, NULL) != ROCL_OK);
         rocl_buf_free(&sums.b);
         rocl_buf_free(&question.b);
         rocl_buf_free(&answer.b);
-        rocl_samples_free(a);
-        rocl_samples_free(b);
+        rocl_percentiles_free(a);
+        rocl_percentiles_free(b);
     }
     rocl_sort_space_free(space);
 }
