@@ -470,15 +470,10 @@ static void put_members(graphs *g, rocl_tables *out)
     rocl_add_top_rows(&r, m, count - 1, sizeof *m, add_member_row);
 }
 
-static rocl_status settle_graphs(void *self, rocl_error *err)
-{
-    return end_unit(self, err);
-}
-
 static rocl_status finish_graphs(void *self, rocl_tables *out, rocl_error *err)
 {
     graphs *g = self;
-    rocl_status st = settle_graphs(g, err);
+    rocl_status st = end_unit(g, err);
     rocl_collector_free_sorter(&g->c, &g->work);
     const size_t count = rocl_strings_count(g->keys) - 1;
     graph **order = calloc(count + 1, sizeof *order);
@@ -540,141 +535,6 @@ static void close_graphs(void *self)
     rocl_buf_free(&g->key);
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* What is put: graphs, then what is in them. */
-enum { GRAPH, MEMBER };
-
-/* Numbers of a graph that are put as they are. */
-#define GRAPH_NUMBERS(X)                                                                           \
-    X(first_process)                                                                               \
-    X(first_stack) X(launches) X(work) X(kernels) X(copies) X(least) X(most) X(longest_gap)
-
-#define GRAPH_SUMS(X) X(kernel_ns) X(calls) X(spans) X(busy) X(delays)
-
-/* Kind and name of work. */
-static void put_what(rocl_put *to, uint64_t what)
-{
-    rocl_put_number(to, rocl_word_kind(what));
-    rocl_put_text(to, (uint32_t)(what >> ROCL_KIND_BITS));
-}
-
-static uint64_t take_what(rocl_taken *from)
-{
-    const uint64_t kind = rocl_take_number(from);
-    from->r.bad |= kind != ROCL_DISPATCH && kind != ROCL_COPY;
-    return rocl_row_word(rocl_take_text(from), (rocl_kind)kind);
-}
-
-static void put_graph(graphs *g, uint32_t id, rocl_put *to)
-{
-    const graph *of = &g->all[id];
-    size_t len;
-    const char *key = rocl_strings_get(g->keys, id, &len);
-    rocl_put_number(to, GRAPH);
-    rocl_put_bytes(to, &of->key, sizeof of->key);
-    rocl_put_number(to, (len - sizeof of->key) / sizeof(known_name));
-    for (size_t at = sizeof of->key; at < len; at += sizeof(known_name)) {
-        known_name n;
-        memcpy(&n, key + at, sizeof n);
-        put_what(to, n.what);
-        rocl_put_number(to, n.count);
-    }
-    rocl_put_text(to, of->first_name);
-    rocl_put_signed(to, of->first);
-#define PUT(field) rocl_put_number(to, (uint64_t)of->field);
-    GRAPH_NUMBERS(PUT)
-#undef PUT
-#define PUT(field) rocl_put_wide(to, of->field);
-    GRAPH_SUMS(PUT)
-#undef PUT
-    rocl_samples_put(g->spans, id, to);
-}
-
-static rocl_status put_graphs(void *self, rocl_put *to, rocl_error *err)
-{
-    graphs *g = self;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(g->keys) && st == ROCL_OK; i++) {
-        put_graph(g, i, to);
-        st = rocl_put_piece(to, err);
-    }
-    for (uint32_t i = 1; i < rocl_strings_count(g->member_keys) && st == ROCL_OK; i++) {
-        const member *m = &g->members[i];
-        rocl_put_number(to, MEMBER);
-        rocl_put_number(to, m->key.graph - 1);
-        put_what(to, m->key.what);
-        rocl_put_sums(to, &m->d);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    const known_name *n = a, *m = b;
-    return n->what < m->what ? -1 : n->what > m->what;
-}
-
-static rocl_status take_graph(graphs *g, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    graph of = {0};
-    rocl_take_bytes(from, &of.key, sizeof of.key);
-    g->key.len = 0;
-    rocl_buf_put(&g->key, &of.key, sizeof of.key);
-    size_t count = 0;
-    for (uint64_t n = rocl_take_number(from); n && !from->r.bad && !g->key.failed; n--, count++) {
-        known_name name = {.what = take_what(from)};
-        name.count = rocl_take_number(from);
-        rocl_buf_put(&g->key, &name, sizeof name);
-    }
-    of.first_name = rocl_take_text(from);
-    of.first = rocl_take_signed(from);
-#define TAKE(field) of.field = (__typeof__(of.field))rocl_take_number(from);
-    GRAPH_NUMBERS(TAKE)
-#undef TAKE
-#define TAKE(field) of.field = rocl_take_wide(from);
-    GRAPH_SUMS(TAKE)
-#undef TAKE
-    if (from->r.bad)
-        return rocl_team_bad_message(err);
-    if (count && !g->key.failed) /* in the order of our texts */
-        qsort(g->key.data + sizeof of.key, count, sizeof(known_name), compare_names);
-    const uint32_t id = find_graph(g, &of.key);
-    if (!id || !rocl_keep_id(from, id))
-        return rocl_fail_memory(err);
-    add_launches(&g->all[id], &of);
-    return rocl_samples_take(g->spans, rank, id, true, from, err);
-}
-
-static rocl_status take_member(graphs *g, rocl_taken *from, rocl_error *err)
-{
-    const uint32_t of = rocl_kept_id(from, rocl_take_number(from));
-    const uint64_t what = take_what(from);
-    rocl_distribution d;
-    if (!rocl_take_sums(from, &d))
-        return rocl_team_bad_message(err);
-    return add_member(g, of, what, &d) ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static rocl_status take_graphs(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    graphs *g = self;
-    rocl_status st = ROCL_OK;
-    while (!rocl_taken_all(from) && st == ROCL_OK)
-        st = rocl_take_number(from) == GRAPH ? take_graph(g, rank, from, err)
-                                             : take_member(g, from, err);
-    return st;
-}
-
-static rocl_samples *graph_samples(void *self)
-{
-    return ((graphs *)self)->spans;
-}
-
-static const rocl_gather_def gather_graphs = {
-    .settle = settle_graphs, .put = put_graphs, .take = take_graphs, .samples = graph_samples};
-
 const rocl_collector_def rocl_graphs_collector = {
     .reports = 1u << ROCL_REPORT_GRAPHS,
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
@@ -684,5 +544,4 @@ const rocl_collector_def rocl_graphs_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_graphs,
     .close = close_graphs,
-    .gather = &gather_graphs,
 };

@@ -8,7 +8,6 @@
 
 #include "analysis/distribution.h"
 #include "analysis/report.h"
-#include "analysis/shares.h"
 #include "analysis/slices.h"
 #include "base/array.h"
 #include "base/buf.h"
@@ -49,11 +48,6 @@ typedef struct memory_span {
     int64_t last; /* first > last: none */
 } memory_span;
 
-typedef struct leak_sum {
-    uint64_t blocks;
-    int64_t size;
-} leak_sum;
-
 typedef struct memory {
     rocl_collector c;
     rocl_strings *keys; /* owners' keys; their ids are the owners, until these are sorted */
@@ -66,12 +60,8 @@ typedef struct memory {
     int64_t first, from, to;
     leak *leaks;
     size_t leak_count, leak_cap;
-    leak_sum others;    /* that other ranks have left out */
     memory_span *spans; /* by worker: of its events */
     rocl_slices slices; /* count 0: nobody wants them */
-    rocl_shares shares; /* machines */
-    owner *elsewhere;   /* of machines that another rank has alone: measured there */
-    size_t elsewhere_count, elsewhere_cap;
 } memory;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -106,7 +96,6 @@ static rocl_status add_item(memory *m, unsigned worker, const rocl_capture *c, c
         span->first = when;
     if (!scratch && when > span->last)
         span->last = when;
-    rocl_shares_note(&m->shares, worker, c->machine);
     const uint64_t key[4] = {(uint64_t)when, ~(uint64_t)a->e.end, c->index, a->e.id};
     return rocl_sorter_add(m->sorter, worker, key, &it, sizeof it, err);
 }
@@ -130,24 +119,10 @@ static rocl_status add_memory_batch(void *self, unsigned worker, const rocl_batc
 /* ---- live memory over time: the most in each of equal slices, for charts and programs ----------
  */
 
-static void join_span(memory_span *to, const memory_span *from)
-{
-    to->first = from->first < to->first ? from->first : to->first;
-    to->last = from->last > to->last ? from->last : to->last;
-}
-
-/* That of the first worker becomes that of all. */
-static const memory_span *join_spans(memory *m)
-{
-    for (unsigned w = 1; w < m->c.trace->opt.jobs; w++)
-        join_span(&m->spans[0], &m->spans[w]);
-    return &m->spans[0];
-}
-
 /* From the first to the last event, but within the window. */
-static rocl_status open_slices(memory *m, rocl_error *err)
+static rocl_status open_slices(memory *m, const memory_span *span, rocl_error *err)
 {
-    memory_span all = m->spans[0];
+    memory_span all = *span;
     uint64_t most = m->c.options->slices ? m->c.options->slices : DEFAULT_SLICES;
     all.first = m->from > all.first ? m->from : all.first;
     all.last = m->to < all.last ? m->to : all.last;
@@ -328,49 +303,7 @@ static void add_scratch(owner *o, const item *it)
     o->scratch_time = rocl_add_saturated(o->scratch_time, it->duration);
 }
 
-static void put_item(const memory *m, const uint64_t *key, const item *it, rocl_put *to)
-{
-    size_t n;
-    rocl_put_signed(to, (int64_t)key[0]);
-    rocl_put_signed(to, (int64_t)(~key[1] - key[0]));
-    rocl_put_number(to, key[2]);
-    rocl_put_number(to, key[3]);
-    rocl_put_bytes(to, rocl_strings_get(m->keys, it->owner, &n), sizeof(rocl_agent_key));
-    const uint64_t numbers[] = {it->size,    it->address, (uint64_t)it->duration,
-                                it->process, it->thread,  (uint64_t)it->op << 1 | it->scratch};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        rocl_put_number(to, numbers[i]);
-    rocl_put_text(to, it->name);
-}
-
-static rocl_status take_item(memory *m, rocl_taken *from, rocl_error *err)
-{
-    uint64_t key[4], numbers[6];
-    rocl_agent_key agent;
-    key[0] = (uint64_t)rocl_take_signed(from);
-    key[1] = ~(key[0] + (uint64_t)rocl_take_signed(from));
-    key[2] = rocl_take_number(from);
-    key[3] = rocl_take_number(from);
-    rocl_take_bytes(from, &agent, sizeof agent);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        numbers[i] = rocl_take_number(from);
-    const item it = {.size = numbers[0],
-                     .address = numbers[1],
-                     .duration = (int64_t)numbers[2],
-                     .owner = rocl_strings_put(m->keys, (const char *)&agent, sizeof agent),
-                     .process = (uint32_t)numbers[3],
-                     .thread = (uint32_t)numbers[4],
-                     .name = rocl_take_text(from),
-                     .op = (uint32_t)(numbers[5] >> 1),
-                     .scratch = numbers[5] & 1};
-    if (from->r.bad || key[2] >= m->c.trace->capture_count)
-        return rocl_team_bad_message(err);
-    return it.owner == ROCL_NONE ? rocl_fail_memory(err)
-                                 : rocl_sorter_add(m->sorter, 0, key, &it, sizeof it, err);
-}
-
-/* to: what rank 0 wants, of machines that several ranks have, it gets; NULL: nothing. */
-static rocl_status sweep_items(memory *m, rocl_put *to, rocl_error *err)
+static rocl_status sweep_items(memory *m, rocl_error *err)
 {
     rocl_sort_record rec;
     int64_t begin, end;
@@ -380,11 +313,6 @@ static rocl_status sweep_items(memory *m, rocl_put *to, rocl_error *err)
         int64_t when = (int64_t)rec.key[0];
         item it;
         memcpy(&it, rec.data, sizeof it);
-        if (to && m->shares.sent[m->c.trace->captures[rec.key[2]]->pub.machine]) {
-            put_item(m, rec.key, &it, to);
-            st = rocl_put_piece(to, err);
-            continue;
-        }
         if (it.scratch) {
             add_scratch(&m->owners[it.owner], &it);
             continue;
@@ -546,29 +474,27 @@ const rocl_report_def rocl_memory_report = {
     (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table, &scratch_table,
                                     NULL}};
 
-static void put_slices(memory *m, rocl_tables *out, owner *const *owners)
+static void put_slices(memory *m, rocl_tables *out)
 {
     const rocl_slices *s = &m->slices;
     rocl_report_rows r = rocl_begin_table(&m->c, out, &slice_table, 0);
-    for (; *owners; owners++) {
-        owner *o = *owners;
-        note_live(m, o, s->first + (int64_t)s->length); /* also of another rank's: it is filled */
+    for (owner *o = m->owners + 1; o < m->owners + m->owner_count; o++) {
+        note_live(m, o, s->first + (int64_t)s->length);
         for (uint64_t i = 0; i < s->count && o->used; i++)
             rocl_add_row(&r, &(slice_row){o->key, i, rocl_slice_begin(s, i),
                                           rocl_slice_begin(s, i + 1), o->slices[i]});
     }
 }
 
-static void put_leaks(const memory *m, owner *const *owners, rocl_tables *out)
+static void put_leaks(const memory *m, rocl_tables *out)
 {
-    const size_t count = m->leak_count + m->others.blocks;
-    const size_t shown = rocl_rows_shown(m->c.options, count);
+    const size_t shown = rocl_rows_shown(m->c.options, m->leak_count);
     rocl_report_rows r = rocl_begin_table(&m->c, out, &leak_table, 0);
     rocl_set_origin(&r, m->first);
-    for (; r.table && *owners; owners++)
-        if ((*owners)->used && (*owners)->leaks < 0)
+    for (size_t i = 1; r.table && i < m->owner_count; i++)
+        if (m->owners[i].used && m->owners[i].leaks < 0)
             r.table->why_empty = "not known: memory has no addresses in this trace";
-    leak_row rest = {.blocks = count - shown, .size = m->others.size};
+    leak_row rest = {.blocks = m->leak_count - shown};
     for (size_t i = 0; i < m->leak_count; i++) {
         const block *b = &m->leaks[i].b;
         const rocl_capture *c = &m->c.trace->captures[b->capture]->pub;
@@ -594,205 +520,29 @@ static void put_leaks(const memory *m, owner *const *owners, rocl_tables *out)
 
 static int compare_owners(const void *a, const void *b)
 {
-    return rocl_compare_agents(&(*(owner *const *)a)->key, &(*(owner *const *)b)->key);
+    return rocl_compare_agents(&((const owner *)a)->key, &((const owner *)b)->key);
 }
 
-static rocl_status put_memory_tables(memory *m, rocl_tables *out, rocl_error *err)
+static void put_memory_tables(memory *m, rocl_tables *out)
 {
-    const size_t own = m->owner_count - 1, count = own + m->elsewhere_count;
-    owner **owners = calloc(count + 1, sizeof *owners); /* in order, NULL at the end */
-    if (!owners)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < count; i++)
-        owners[i] = i < own ? &m->owners[i + 1] : &m->elsewhere[i - own];
-    if (count)
-        qsort(owners, count, sizeof *owners, compare_owners);
     rocl_report_rows r =
         rocl_begin_table(&m->c, out, &memory_table, m->from == INT64_MIN ? 0 : IF_WINDOW);
     rocl_set_origin(&r, m->first);
-    for (owner **o = owners; *o; o++)
-        if ((*o)->used)
-            rocl_add_row(&r, *o);
+    for (size_t i = 1; i < m->owner_count; i++)
+        if (m->owners[i].used)
+            rocl_add_row(&r, &m->owners[i]);
     if (m->slices.count)
-        put_slices(m, out, owners);
-    put_leaks(m, owners, out);
+        put_slices(m, out);
+    put_leaks(m, out);
     r = rocl_begin_table(&m->c, out, &scratch_table, 0);
-    for (owner **o = owners; *o; o++) {
+    for (size_t i = 1; i < m->owner_count; i++) {
         uint64_t operations = 0;
         for (unsigned op = 0; op <= ROCL_OP_RECLAIM; op++)
-            operations += (*o)->scratch[op];
+            operations += m->owners[i].scratch[op];
         if (operations)
-            rocl_add_row(&r, *o);
-    }
-    free(owners);
-    return ROCL_OK;
-}
-
-/* ---- the sweep of one process, or of what a rank has alone ---- */
-
-static rocl_status sweep_own(memory *m, rocl_put *to, rocl_error *err)
-{
-    rocl_trace_window(m->c.trace, &m->from, &m->to);
-    m->owners =
-        rocl_groups_new(m->keys, sizeof(rocl_agent_key), sizeof *m->owners, &m->owner_count);
-    if (!m->owners)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < m->owner_count; i++)
-        m->owners[i].peak_at = -1;
-    const memory_span *all = join_spans(m);
-    m->first = all->first <= all->last ? all->first : 0;
-    rocl_status st = m->c.options->pictures ? ROCL_OK : open_slices(m, err);
-    if (st == ROCL_OK)
-        st = sweep_items(m, to, err);
-    return st == ROCL_OK ? collect_leaks(m, err) : st;
-}
-
-/* ---- in a team -------------------------------------------------------------------------------
- * Blocks are followed by machine: a rank that has one alone sweeps it, and puts owners and the
- * largest
- * leaks. Of one that several have, rank 0 gets what was allocated and freed. */
-
-static rocl_status ask_memory(void *self, unsigned round, unsigned rank, rocl_put *to,
-                              rocl_error *err)
-{
-    memory *m = self;
-    (void)rank, (void)err;
-    rocl_shares_ask(&m->shares, round, to);
-    if (round == ROCL_ASK_WORK)
-        rocl_put_bytes(to, join_spans(m), sizeof *m->spans);
-    return ROCL_OK;
-}
-
-static rocl_status answer_memory(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
-{
-    memory *m = self;
-    if (rocl_shares_answer_who(&m->shares, question, to)) {
-        rocl_put_bytes(to, join_spans(m), sizeof *m->spans);
-        return ROCL_OK;
-    }
-    rocl_take_bytes(question, m->spans, sizeof *m->spans);
-    return sweep_own(m, to, err);
-}
-
-static rocl_status hear_memory(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    memory *m = self;
-    rocl_status st = ROCL_OK;
-    if (m->shares.asked == ROCL_ASK_WHO) {
-        memory_span span;
-        st = rocl_shares_take(&m->shares, rank, answer, err);
-        rocl_take_bytes(answer, &span, sizeof span);
-        if (!answer->r.bad)
-            join_span(&m->spans[0], &span);
-        return st;
-    }
-    while (!rocl_taken_all(answer) && st == ROCL_OK)
-        st = take_item(m, answer, err);
-    return st;
-}
-
-enum { PUT_OWNER, PUT_LEAK, PUT_OTHERS };
-
-/* The slices as runs of one value. */
-static void put_owner(const memory *m, const owner *o, rocl_put *to)
-{
-    rocl_put_number(to, PUT_OWNER);
-    rocl_put_bytes(to, o, sizeof *o);
-    for (uint64_t i = 0, next; i < m->slices.count; i = next) {
-        for (next = i + 1; next < m->slices.count && o->slices[next] == o->slices[i];)
-            next++;
-        rocl_put_number(to, next - i);
-        rocl_put_number(to, (uint64_t)o->slices[i]);
+            rocl_add_row(&r, &m->owners[i]);
     }
 }
-
-static rocl_status put_memory(void *self, rocl_put *to, rocl_error *err)
-{
-    memory *m = self;
-    leak_sum others = {0};
-    rocl_status st = ROCL_OK;
-    const size_t shown = rocl_rows_shown(m->c.options, SIZE_MAX);
-    for (size_t i = 1; i < m->owner_count && st == ROCL_OK; i++) {
-        if (m->shares.sent[m->owners[i].key.machine])
-            continue;
-        if (m->slices.count)
-            note_live(m, &m->owners[i], m->slices.first + (int64_t)m->slices.length);
-        put_owner(m, &m->owners[i], to);
-        st = rocl_put_piece(to, err);
-    }
-    for (size_t i = 0; i < m->leak_count && st == ROCL_OK; i++) {
-        if (i >= shown) {
-            others.blocks++;
-            others.size = rocl_add_saturated(others.size, m->leaks[i].b.size);
-            continue;
-        }
-        rocl_put_number(to, PUT_LEAK);
-        rocl_put_bytes(to, &m->leaks[i], sizeof *m->leaks);
-        rocl_put_text(to, m->leaks[i].b.name);
-        st = rocl_put_piece(to, err);
-    }
-    rocl_put_number(to, PUT_OTHERS);
-    rocl_put_bytes(to, &others, sizeof others);
-    return st;
-}
-
-static rocl_status take_owner(memory *m, rocl_taken *from, rocl_error *err)
-{
-    /* Slices are of the whole trace, as they are in the end. */
-    join_spans(m);
-    rocl_trace_window(m->c.trace, &m->from, &m->to);
-    rocl_status st = m->slices.count || m->c.options->pictures ? ROCL_OK : open_slices(m, err);
-    if (st == ROCL_OK && !ROCL_GROW(m->elsewhere, m->elsewhere_cap, m->elsewhere_count + 1))
-        st = rocl_fail_memory(err);
-    if (st != ROCL_OK)
-        return st;
-    owner *o = &m->elsewhere[m->elsewhere_count];
-    rocl_take_bytes(from, o, sizeof *o);
-    o->slices = m->slices.count ? calloc(m->slices.count, sizeof *o->slices) : NULL;
-    if (m->slices.count && !o->slices)
-        return rocl_fail_memory(err);
-    m->elsewhere_count++;
-    for (uint64_t i = 0; i < m->slices.count;) {
-        const uint64_t n = rocl_take_number(from), most = rocl_take_number(from);
-        if (!n || n > m->slices.count - i)
-            return rocl_team_bad_message(err);
-        for (const uint64_t to = i + n; i < to; i++)
-            o->slices[i] = (int64_t)most;
-    }
-    return ROCL_OK;
-}
-
-static rocl_status take_memory(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    memory *m = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        const uint64_t what = rocl_take_number(from);
-        if (what == PUT_OWNER) {
-            st = take_owner(m, from, err);
-        } else if (what == PUT_LEAK) {
-            if (!ROCL_GROW(m->leaks, m->leak_cap, m->leak_count + 1))
-                return rocl_fail_memory(err);
-            leak *l = &m->leaks[m->leak_count++];
-            rocl_take_bytes(from, l, sizeof *l);
-            l->b.name = rocl_take_text(from);
-            from->r.bad |= l->b.capture >= m->c.trace->capture_count;
-        } else {
-            leak_sum others;
-            rocl_take_bytes(from, &others, sizeof others);
-            m->others.blocks += others.blocks;
-            m->others.size = rocl_add_saturated(m->others.size, others.size);
-        }
-    }
-    return st == ROCL_OK && from->r.bad ? rocl_team_bad_message(err) : st;
-}
-
-static const rocl_gather_def gather_memory = {.ask = ask_memory,
-                                              .answer = answer_memory,
-                                              .hear = hear_memory,
-                                              .put = put_memory,
-                                              .take = take_memory};
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
@@ -807,15 +557,35 @@ static rocl_status open_memory(void *self, rocl_error *err)
         return rocl_fail_memory(err);
     for (unsigned w = 0; w < jobs; w++)
         m->spans[w] = (memory_span){INT64_MAX, INT64_MIN};
-    return rocl_shares_open(&m->shares, m->c.trace->machine_count, jobs) ? ROCL_OK
-                                                                         : rocl_fail_memory(err);
+    return ROCL_OK;
 }
 
 static rocl_status finish_memory(void *self, rocl_tables *out, rocl_error *err)
 {
     memory *m = self;
-    const rocl_status st = sweep_own(m, NULL, err);
-    return st == ROCL_OK ? put_memory_tables(m, out, err) : st;
+    rocl_trace_window(m->c.trace, &m->from, &m->to);
+    m->owners =
+        rocl_groups_new(m->keys, sizeof(rocl_agent_key), sizeof *m->owners, &m->owner_count);
+    if (!m->owners)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < m->owner_count; i++)
+        m->owners[i].peak_at = -1;
+    memory_span all = {INT64_MAX, INT64_MIN};
+    for (unsigned w = 0; w < m->c.trace->opt.jobs; w++) {
+        all.first = m->spans[w].first < all.first ? m->spans[w].first : all.first;
+        all.last = m->spans[w].last > all.last ? m->spans[w].last : all.last;
+    }
+    m->first = all.first <= all.last ? all.first : 0;
+    rocl_status st = m->c.options->pictures ? ROCL_OK : open_slices(m, &all, err);
+    if (st == ROCL_OK)
+        st = sweep_items(m, err);
+    if (st == ROCL_OK)
+        st = collect_leaks(m, err);
+    if (st != ROCL_OK)
+        return st;
+    qsort(m->owners + 1, m->owner_count - 1, sizeof *m->owners, compare_owners);
+    put_memory_tables(m, out);
+    return ROCL_OK;
 }
 
 static void close_memory(void *self)
@@ -827,10 +597,6 @@ static void close_memory(void *self)
     for (size_t i = 0; m->owners && i < m->owner_count; i++)
         free(m->owners[i].slices);
     free(m->owners);
-    for (size_t i = 0; i < m->elsewhere_count; i++)
-        free(m->elsewhere[i].slices);
-    free(m->elsewhere);
-    rocl_shares_close(&m->shares);
     free(m->spans);
     free(m->leaks);
 }
@@ -845,5 +611,4 @@ const rocl_collector_def rocl_memory_collector = {
     .add_history = add_memory_history,
     .finish = finish_memory,
     .close = close_memory,
-    .gather = &gather_memory,
 };

@@ -869,25 +869,15 @@ static rocl_status open_steps(void *self, rocl_error *err)
     return st == ROCL_OK && !s->sums ? rocl_fail_memory(err) : st;
 }
 
-/* Measures the steps, once. */
-static rocl_status settle_steps(void *self, rocl_error *err)
-{
-    steps *s = self;
-    rocl_collector_free_sorter(&s->c, &s->work);
-    const rocl_status st = s->owned ? measure_steps(s, err) : ROCL_OK;
-    return st == ROCL_OK && s->of.steps.count
-               ? rocl_step_domains_count(&s->domains, &s->of.steps, s->of.series_count, err)
-               : st;
-}
-
 static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
 {
     steps *s = self;
     space v = {malloc((s->of.steps.count + 1) * sizeof *v.values),
                malloc((s->of.steps.count + 1) * sizeof *v.sorted)};
-    rocl_status st = v.values && v.sorted ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = settle_steps(s, err);
+    rocl_collector_free_sorter(&s->c, &s->work);
+    rocl_status st = v.values && v.sorted ? measure_steps(s, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && s->of.steps.count)
+        st = rocl_step_domains_count(&s->domains, &s->of.steps, s->of.series_count, err);
     if (st == ROCL_OK) {
         describe_steps(s, &v, out);
         st = put_steps(s, out, err);
@@ -913,172 +903,6 @@ static void close_steps(void *self)
     free(s->rows);
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* What rank 0 asks, one after the other: for marks; and with all marks, for nothing. A step is of
- * one process, and measured by the rank that has it. */
-enum { YOUR_MARKS, ALL_MARKS, QUESTIONS };
-
-static rocl_status prepare_steps(void *self, unsigned round, rocl_error *err)
-{
-    return round == YOUR_MARKS ? rocl_step_work_read_marks(&((steps *)self)->of, err) : ROCL_OK;
-}
-
-static rocl_status ask_steps(void *self, unsigned round, unsigned rank, rocl_put *to,
-                             rocl_error *err)
-{
-    const steps *s = self;
-    (void)rank, (void)err;
-    if (round < QUESTIONS)
-        rocl_put_number(to, round);
-    if (round == ALL_MARKS)
-        rocl_step_work_put_marks(&s->of, to);
-    return ROCL_OK;
-}
-
-static rocl_status answer_steps(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
-{
-    steps *s = self;
-    rocl_status st = rocl_step_work_read_marks(&s->of, err);
-    if (rocl_take_number(question) == ALL_MARKS) {
-        rocl_step_work_forget_marks(&s->of);
-        return st ? st : rocl_step_work_take_marks(&s->of, question, err);
-    }
-    rocl_step_work_put_marks(&s->of, to);
-    return st;
-}
-
-static rocl_status hear_steps(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    (void)rank;
-    return rocl_step_work_take_marks(&((steps *)self)->of, answer, err);
-}
-
-/* What is put. */
-enum { STEP, DOMAIN, NAME, OUTSIDE };
-
-/* What is measured of a step. */
-#define STEP_NUMBERS(X)                                                                            \
-    X(first)                                                                                       \
-    X(last)                                                                                        \
-    X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle) X(hidden_communication)  \
-        X(hidden_copy) X(longest_gap) X(kernels) X(copies)
-
-static rocl_status put_measures(const steps *s, rocl_put *to, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->of.steps.count && st == ROCL_OK; i++) {
-        const step_row *r = &s->rows[i];
-        if (!(r->kernels + r->copies))
-            continue;
-        rocl_put_number(to, STEP);
-        rocl_put_number(to, i);
-#define PUT(field) rocl_put_signed(to, (int64_t)r->field);
-        STEP_NUMBERS(PUT)
-#undef PUT
-        rocl_put_number(to, s->of.launches[i]);
-        st = rocl_put_piece(to, err);
-    }
-    for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
-        for (size_t i = 0; s->domains.of[d] && i < s->of.steps.count && st == ROCL_OK; i++) {
-            const rocl_step_sum *sum = &s->domains.of[d][i];
-            if (!sum->count)
-                continue;
-            rocl_put_number(to, DOMAIN);
-            rocl_put_number(to, i);
-            rocl_put_number(to, d);
-            rocl_put_number(to, sum->count);
-            rocl_put_number(to, (uint64_t)sum->ns);
-            st = rocl_put_piece(to, err);
-        }
-    return st;
-}
-
-static rocl_status put_team_steps(void *self, rocl_put *to, rocl_error *err)
-{
-    steps *s = self;
-    rocl_sort_record rec;
-    rocl_status st = put_measures(s, to, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(s->sums, err);
-    while (rocl_next_record(s->sums, &rec, &st, err)) {
-        uint64_t sum[2]; /* count, time */
-        rocl_read_numbers(&rec, sum, 2);
-        rocl_put_number(to, NAME);
-        rocl_put_number(to, rec.key[1]);
-        rocl_put_number(to, rec.key[0] & 0xff);
-        rocl_put_text(to, (uint32_t)(rec.key[0] >> 8));
-        rocl_put_number(to, sum[0]);
-        rocl_put_number(to, sum[1]);
-        st = rocl_put_piece(to, err);
-    }
-    rocl_put_number(to, OUTSIDE);
-    for (unsigned k = 0; k < ROCL_STEP_SERIES_MOST; k++)
-        rocl_put_number(to, s->of.outside[k]);
-    rocl_put_number(to, s->domains.outside);
-    return st;
-}
-
-static void take_outside(steps *s, rocl_taken *from)
-{
-    for (unsigned k = 0; k < ROCL_STEP_SERIES_MOST; k++)
-        s->of.outside[k] += rocl_take_number(from);
-    s->domains.outside += rocl_take_number(from);
-}
-
-static rocl_status take_name(steps *s, size_t step, rocl_taken *from, rocl_error *err)
-{
-    const uint64_t kind = rocl_take_number(from), name = rocl_take_text(from);
-    const uint64_t key[2] = {
-        (uint64_t)s->of.steps.all[step].series << SUM_SERIES_SHIFT | name << 8 | kind, step};
-    uint64_t sum[2]; /* count, time */
-    sum[0] = rocl_take_number(from);
-    sum[1] = rocl_take_number(from);
-    return rocl_add_numbers(s->sums, 0, key, sum, 2, err);
-}
-
-static rocl_status take_team_steps(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    steps *s = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        const uint64_t what = rocl_take_number(from);
-        if (what == OUTSIDE) {
-            take_outside(s, from);
-            continue;
-        }
-        const uint64_t i = rocl_take_number(from);
-        if (from->r.bad || i >= s->of.steps.count)
-            return rocl_team_bad_message(err);
-        if (what == NAME) {
-            st = take_name(s, i, from, err);
-        } else if (what == DOMAIN) {
-            const uint64_t d = rocl_take_number(from), count = rocl_take_number(from);
-            const rocl_step_sum more = {count, (int64_t)rocl_take_number(from)};
-            if (d >= ROCL_DOMAINS)
-                return rocl_team_bad_message(err);
-            if (!rocl_step_domains_add(&s->domains, i, s->of.steps.count, (rocl_domain)d, more))
-                return rocl_fail_memory(err);
-        } else {
-            step_row *r = &s->rows[i];
-#define TAKE(field) r->field = (__typeof__(r->field))rocl_take_signed(from);
-            STEP_NUMBERS(TAKE)
-#undef TAKE
-            s->of.launches[i] = rocl_take_number(from);
-        }
-    }
-    return st;
-}
-
-static const rocl_gather_def gather_steps = {.prepare = prepare_steps,
-                                             .ask = ask_steps,
-                                             .answer = answer_steps,
-                                             .hear = hear_steps,
-                                             .settle = settle_steps,
-                                             .put = put_team_steps,
-                                             .take = take_team_steps};
-
 const rocl_collector_def rocl_steps_collector = {
     .reports = 1u << ROCL_REPORT_STEPS,
     .kinds = ROCL_TIMED_KINDS,
@@ -1089,5 +913,4 @@ const rocl_collector_def rocl_steps_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_steps,
     .close = close_steps,
-    .gather = &gather_steps,
 };
