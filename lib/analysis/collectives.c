@@ -15,7 +15,6 @@
 
 #include "analysis/distribution.h"
 #include "analysis/facts.h"
-#include "analysis/gaps.h"
 #include "base/map.h"
 #include "analysis/activity.h"
 #include "base/array.h"

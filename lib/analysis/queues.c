@@ -16,7 +16,6 @@
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
-#include "analysis/gaps.h"
 #include "analysis/lanes.h"
 #include "analysis/activity.h"
 #include "analysis/samples.h"
