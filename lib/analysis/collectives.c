@@ -273,20 +273,14 @@ typedef struct exposure {
     int64_t communication, exposed;
 } exposure;
 
-/* Up to a time, of a cover that has seen all that begins before it. */
-static int64_t measure_until(const rocl_cover *c, int64_t time)
-{
-    return c->measure - (c->until > time ? c->until - time : 0);
-}
-
-/* Of the GPUs of a rank together. */
+/* Adds up the GPUs of a rank. */
 static exposure measure_rank(const collectives *k, uint32_t first, uint32_t last, int64_t time)
 {
     exposure e = {0};
     for (uint32_t i = first; i < last; i++) {
         const cover *c = &k->covers[i];
-        e.communication += measure_until(&c->communication, time);
-        e.exposed += measure_until(&c->all, time) - measure_until(&c->compute, time);
+        e.communication += rocl_cover_before(&c->communication, time);
+        e.exposed += rocl_cover_before(&c->all, time) - rocl_cover_before(&c->compute, time);
     }
     return e;
 }
@@ -305,15 +299,6 @@ typedef struct sweep {
     open_step *open;
     size_t count, cap;
 } sweep;
-
-/* Of equal ranks the first. */
-static void keep_most(step *of, int64_t exposed, uint32_t rank)
-{
-    if (exposed < of->most || (exposed == of->most && rank > of->rank))
-        return;
-    of->most = exposed;
-    of->rank = rank;
-}
 
 static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t event,
                             uint32_t name, int64_t end, rocl_error *err)
@@ -342,7 +327,11 @@ static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t
     of->communication =
         rocl_add_saturated(of->communication, now.communication - from.before.communication);
     of->exposed = rocl_add_saturated(of->exposed, exposed);
-    keep_most(of, exposed, (uint32_t)s->rank);
+    /* Of equal ranks the first. */
+    if (exposed > of->most || (exposed == of->most && s->rank <= of->rank)) {
+        of->most = exposed;
+        of->rank = (uint32_t)s->rank;
+    }
     return ROCL_OK;
 }
 

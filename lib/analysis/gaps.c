@@ -7,6 +7,7 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/host.h"
+#include "analysis/lanes.h"
 #include "analysis/samples.h"
 #include "base/array.h"
 
@@ -85,23 +86,6 @@ typedef struct gaps {
 #define QUEUE_BIT (UINT64_C(1) << 32)
 #define GPU_SHIFT 33
 
-static rocl_status number_lanes(gaps *g, rocl_error *err)
-{
-    const size_t n = g->c.trace->capture_count;
-    g->first_stream = calloc(n + 1, sizeof *g->first_stream);
-    g->first_queue = calloc(n + 1, sizeof *g->first_queue);
-    if (!g->first_stream || !g->first_queue)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        const rocl_capture *c = &g->c.trace->captures[i]->pub;
-        g->first_stream[i + 1] = g->first_stream[i] + c->stream_count;
-        g->first_queue[i + 1] = g->first_queue[i] + c->queue_count;
-    }
-    if (g->first_stream[n] >= QUEUE_BIT || g->first_queue[n] >= QUEUE_BIT)
-        return rocl_fail(err, ROCL_INTERNAL, "too many streams or queues");
-    return ROCL_OK;
-}
-
 static gap_track describe_track(const gaps *g, uint64_t number)
 {
     gap_track p = {.gpu = &g->c.trace->gpus[g->lanes ? number >> GPU_SHIFT : number], .pid = -1};
@@ -160,9 +144,7 @@ static rocl_status add_gaps_batch(void *self, unsigned worker, const rocl_batch 
             continue;
         }
         const rocl_gpu *gpus[2];
-        const bool copy = b->kind == ROCL_COPY;
-        const uint32_t stream = copy ? b->copies[i].stream : b->dispatches[i].stream;
-        const uint32_t queue = copy ? b->copies[i].queue : b->dispatches[i].queue;
+        const uint32_t stream = rocl_stream_of(b, i), queue = rocl_queue_of(b, i);
         const unsigned n = rocl_gpus_of(b, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
             const uint64_t gpu = (uint64_t)(gpus[k] - g->c.trace->gpus), lanes = gpu << GPU_SHIFT;
@@ -201,12 +183,6 @@ static void add_to_gap_sum(gap_sum *s, int64_t length)
     s->total += length;
 }
 
-/* How much of the time up to `t` is covered, where no later piece was added. */
-static int64_t cover_before(const rocl_cover *c, int64_t t)
-{
-    return c->measure - (c->until > t ? c->until - t : 0);
-}
-
 /* A gap that the work ends. */
 static rocl_status add_gap(gaps *g, track_gaps *p, const gpu_work *w, rocl_error *err)
 {
@@ -219,7 +195,7 @@ static rocl_status add_gap(gaps *g, track_gaps *p, const gpu_work *w, rocl_error
                          .why = GAP_UNKNOWN,
                          .call = ROCL_NONE,
                          .host = ROCL_NONE};
-    int64_t length = new_gap.length, copied = cover_before(&p->copies, w->start) - p->copied;
+    int64_t length = new_gap.length, copied = rocl_cover_before(&p->copies, w->start) - p->copied;
     const uint64_t track = (uint64_t)(p - g->tracks);
     unsigned bucket = 0;
     if (length < g->c.options->min_gap)
@@ -242,7 +218,7 @@ static rocl_status sweep_work(gaps *g, track_gaps *p, const gpu_work *w, rocl_er
     rocl_status st = ROCL_OK;
     /* Also work that bounds no gap ends what copies cover before it. */
     if (p->any && !p->marked && w->start > p->last) {
-        p->copied = cover_before(&p->copies, p->last);
+        p->copied = rocl_cover_before(&p->copies, p->last);
         p->marked = true;
     }
     if (between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy) {
@@ -510,27 +486,11 @@ static rocl_status put_gaps(const gaps *g, const rocl_report_rows *r, rocl_error
     return st;
 }
 
-/* There may be none, and nothing can be added to NULL. */
-static const track_gaps *end_of_tracks(const gaps *g)
-{
-    return g->count ? g->tracks + g->count : g->tracks;
-}
-
-static void put_buckets(const gaps *g, const rocl_report_rows *r)
-{
-    static const char *const names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
-                                               "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
-        for (unsigned i = 0; i < BUCKETS; i++)
-            if (p->buckets[i].count)
-                rocl_add_row(r, &(kind_row){p->track, names[i], p->buckets[i],
-                                            rocl_percent(p->buckets[i].total, p->all.total)});
-}
-
 /* Every gap is in one class. The tail is not a gap, since no work ends it. */
 static rocl_status put_classes(const gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
+    for (size_t k = 0; k < g->count; k++) {
+        const track_gaps *p = &g->tracks[k];
         int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
         for (int i = 0; i < GAP_CLASSES; i++) {
             const gap_sum *s = &p->classes[i];
@@ -547,26 +507,13 @@ static rocl_status put_classes(const gaps *g, const rocl_report_rows *r, rocl_er
     return ROCL_OK;
 }
 
-static bool was_recorded_by_pytorch(const rocl_trace *t)
-{
-    return rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
-}
-
-static void put_longest(const gaps *g, const rocl_report_rows *r)
-{
-    const rocl_stats_options *o = g->c.options;
-    size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
-        for (unsigned i = 0; i < p->longest_count && i < most; i++) {
-            const gap *l = &p->longest[i];
-            rocl_add_row(r, &(longest_row){p->track, *l, class_names[l->why],
-                                           l->host != ROCL_NONE ? l->host_ns : -1});
-        }
-}
-
 static rocl_status finish_gaps(void *self, rocl_tables *out, rocl_error *err)
 {
+    static const char *const bucket_names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
+                                                      "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
     gaps *g = self;
+    const rocl_trace *t = g->c.trace;
+    const rocl_stats_options *o = g->c.options;
     const uint32_t lanes = g->lanes ? IF_LANES : 0;
     rocl_collector_free_sorter(&g->c, &g->questions);
     rocl_status st = rocl_host_resolve(g->host, on_host_time, g, err);
@@ -574,59 +521,83 @@ static rocl_status finish_gaps(void *self, rocl_tables *out, rocl_error *err)
         return st;
     rocl_report_rows r = rocl_begin_table(&g->c, out, &gap_tables[g->lanes], lanes);
     st = put_gaps(g, &r, err);
-    if (!g->c.options->brief) {
+    if (!o->brief) {
         r = rocl_begin_table(&g->c, out, &bucket_tables[g->lanes], lanes);
-        put_buckets(g, &r);
+        for (size_t k = 0; k < g->count; k++) {
+            const track_gaps *p = &g->tracks[k];
+            for (unsigned i = 0; i < BUCKETS; i++)
+                if (p->buckets[i].count)
+                    rocl_add_row(&r, &(kind_row){p->track, bucket_names[i], p->buckets[i],
+                                                 rocl_percent(p->buckets[i].total, p->all.total)});
+        }
     }
     r = rocl_begin_table(&g->c, out, &class_tables[g->lanes], lanes);
-    if (!rocl_trace_events(g->c.trace, ROCL_REGION) && g->count)
-        rocl_set_note(&r, was_recorded_by_pytorch(g->c.trace)
-                              ? "recorded without host calls: record with ProfilerActivity.CPU to "
-                                "see why"
-                              : "recorded without HIP calls: record with --hip-trace to see why");
+    if (!rocl_trace_events(t, ROCL_REGION) && g->count) {
+        const bool pytorch =
+            rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
+        rocl_set_note(&r, pytorch ? "recorded without host calls: record with "
+                                    "ProfilerActivity.CPU to see why"
+                                  : "recorded without HIP calls: record with --hip-trace to see "
+                                    "why");
+    }
     if (st == ROCL_OK)
         st = put_classes(g, &r, err);
     r = rocl_begin_table(&g->c, out, &longest_tables[g->lanes], lanes);
-    put_longest(g, &r);
+    const size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
+    for (size_t k = 0; k < g->count; k++) {
+        const track_gaps *p = &g->tracks[k];
+        for (unsigned i = 0; i < p->longest_count && i < most; i++) {
+            const gap *l = &p->longest[i];
+            rocl_add_row(&r, &(longest_row){p->track, *l, class_names[l->why],
+                                            l->host != ROCL_NONE ? l->host_ns : -1});
+        }
+    }
     return st;
 }
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
-/* Only the processes of a capture that are known have a place. */
-static bool make_ends(gaps *g)
+static rocl_status open_gaps(void *self, rocl_error *err)
 {
+    gaps *g = self;
     const rocl_trace *t = g->c.trace;
-    if (!(g->first_end = calloc(t->capture_count + 1, sizeof *g->first_end)))
-        return false;
+    g->c.needs_calls = true;
+    g->work = rocl_collector_sorter(&g->c, 4);
+    g->questions = rocl_collector_sorter(&g->c, 4);
+    g->lengths = rocl_samples_new(t->space, t->opt.jobs);
+    g->host = rocl_host_new(&g->c);
+    g->first_end = calloc(t->capture_count + 1, sizeof *g->first_end);
+    if (!g->work || !g->questions || !g->lengths || !g->host || !g->first_end)
+        return rocl_fail_memory(err);
+    /* Only the processes of a capture that are known have a place. */
     for (size_t i = 0; i < t->capture_count; i++)
         g->first_end[i + 1] = g->first_end[i] + t->captures[i]->pub.process_count + 1;
     const size_t n = end_count(g) * t->opt.jobs;
     if (!(g->ends = calloc(n + 1, sizeof *g->ends)))
-        return false;
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         g->ends[i] = INT64_MIN;
-    return true;
-}
-
-static rocl_status open_gaps(void *self, rocl_error *err)
-{
-    gaps *g = self;
-    g->c.needs_calls = true;
-    g->work = rocl_collector_sorter(&g->c, 4);
-    g->questions = rocl_collector_sorter(&g->c, 4);
-    g->lengths = rocl_samples_new(g->c.trace->space, g->c.trace->opt.jobs);
-    g->host = rocl_host_new(&g->c);
-    return g->work && g->questions && g->lengths && g->host && make_ends(g) ? ROCL_OK
-                                                                            : rocl_fail_memory(err);
+    return ROCL_OK;
 }
 
 static rocl_status open_lane_gaps(void *self, rocl_error *err)
 {
     gaps *g = self;
     g->lanes = true;
+    const size_t n = g->c.trace->capture_count;
     const rocl_status st = open_gaps(g, err);
-    return st == ROCL_OK ? number_lanes(g, err) : st;
+    g->first_stream = calloc(n + 1, sizeof *g->first_stream);
+    g->first_queue = calloc(n + 1, sizeof *g->first_queue);
+    if (st != ROCL_OK || !g->first_stream || !g->first_queue)
+        return st != ROCL_OK ? st : rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const rocl_capture *c = &g->c.trace->captures[i]->pub;
+        g->first_stream[i + 1] = g->first_stream[i] + c->stream_count;
+        g->first_queue[i + 1] = g->first_queue[i] + c->queue_count;
+    }
+    if (g->first_stream[n] >= QUEUE_BIT || g->first_queue[n] >= QUEUE_BIT)
+        return rocl_fail(err, ROCL_INTERNAL, "too many streams or queues");
+    return ROCL_OK;
 }
 
 static void close_gaps(void *self)

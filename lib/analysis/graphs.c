@@ -125,21 +125,7 @@ static int compare_slots(const void *a, const void *b, void *ctx)
     return x < y ? -1 : x > y;
 }
 
-/* Of g->key, which begins with its key. 0: memory is out. */
-static uint32_t find_graph(graphs *g, const graph_key *key)
-{
-    if (g->key.failed)
-        return 0;
-    const size_t before = rocl_strings_count(g->keys);
-    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
-    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
-        return 0;
-    if (id >= before)
-        g->all[id] = (graph){.key = *key};
-    return id;
-}
-
-/* The graph of the launch at hand. */
+/* The graph of the launch at hand. 0: memory is out. */
 static uint32_t find_graph_of_unit(graphs *g)
 {
     unit *u = &g->unit;
@@ -156,43 +142,15 @@ static uint32_t find_graph_of_unit(graphs *g)
         const slot *s = &g->slots[u->slots[i]];
         rocl_buf_put(&g->key, &(known_name){s->what, s->count}, sizeof(known_name));
     }
-    return find_graph(g, &key);
-}
-
-/* Adds further launches of the same graph. */
-static void add_launches(graph *to, const graph *from)
-{
-    if (!to->launches || from->first < to->first ||
-        (from->first == to->first && from->first_process < to->first_process)) {
-        to->first = from->first;
-        to->first_process = from->first_process;
-        to->first_stack = from->first_stack;
-        to->first_name = from->first_name;
-    }
-    to->least = to->launches && to->least < from->least ? to->least : from->least;
-    to->most = to->most > from->most ? to->most : from->most;
-    to->launches += from->launches;
-    to->work += from->work;
-    to->kernels += from->kernels;
-    to->copies += from->copies;
-    to->kernel_ns += from->kernel_ns;
-    to->calls += from->calls;
-    to->spans += from->spans;
-    to->busy += from->busy;
-    to->delays += from->delays;
-    to->longest_gap = to->longest_gap > from->longest_gap ? to->longest_gap : from->longest_gap;
-}
-
-/* what: kind and name. False: memory is out. */
-static bool add_member(graphs *g, uint32_t of, uint64_t what, const rocl_distribution *d)
-{
-    const member_key key = {of, what};
-    const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
-    if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
-        return false;
-    g->members[m].key = key;
-    rocl_distribution_merge(&g->members[m].d, d);
-    return true;
+    if (g->key.failed)
+        return 0;
+    const size_t before = rocl_strings_count(g->keys);
+    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
+    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
+        return 0;
+    if (id >= before)
+        g->all[id] = (graph){.key = key};
+    return id;
 }
 
 static rocl_status end_unit(graphs *g, rocl_error *err)
@@ -205,27 +163,34 @@ static rocl_status end_unit(graphs *g, rocl_error *err)
         return rocl_fail_memory(err);
     const uint64_t work = u->kernels + u->copies;
     const int64_t span = u->last - u->first;
-    add_launches(&g->all[id],
-                 &(graph){.first_name = u->first_name,
-                          .first_process = u->process,
-                          .first_stack = u->stack_id,
-                          .first = u->first,
-                          .launches = 1,
-                          .work = work,
-                          .kernels = u->kernels,
-                          .copies = u->copies,
-                          .least = work,
-                          .most = work,
-                          .kernel_ns = u->kernel_ns,
-                          .calls = (uint64_t)(u->call.end - u->call.start),
-                          .spans = (uint64_t)span,
-                          .busy = (uint64_t)u->busy.measure,
-                          .delays = u->first > u->call.end ? (uint64_t)(u->first - u->call.end) : 0,
-                          .longest_gap = u->gap});
+    graph *of = &g->all[id];
+    if (!of->launches || u->first < of->first ||
+        (u->first == of->first && u->process < of->first_process)) {
+        of->first = u->first;
+        of->first_process = u->process;
+        of->first_stack = u->stack_id;
+        of->first_name = u->first_name;
+    }
+    of->least = of->launches && of->least < work ? of->least : work;
+    of->most = of->most > work ? of->most : work;
+    of->launches++;
+    of->work += work;
+    of->kernels += u->kernels;
+    of->copies += u->copies;
+    of->kernel_ns += u->kernel_ns;
+    of->calls += (uint64_t)(u->call.end - u->call.start);
+    of->spans += (uint64_t)span;
+    of->busy += (uint64_t)u->busy.measure;
+    of->delays += u->first > u->call.end ? (uint64_t)(u->first - u->call.end) : 0;
+    of->longest_gap = of->longest_gap > u->gap ? of->longest_gap : u->gap;
     for (size_t i = 0; i < u->slot_count; i++) {
         const slot *s = &g->slots[u->slots[i]];
-        if (!add_member(g, id, s->what, &s->d))
+        const member_key key = {id, s->what};
+        const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
+        if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
             return rocl_fail_memory(err);
+        g->members[m].key = key;
+        rocl_distribution_merge(&g->members[m].d, &s->d);
     }
     u->open = false;
     return rocl_samples_add(g->spans, 0, id, span, err);

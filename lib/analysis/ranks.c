@@ -202,9 +202,10 @@ static rocl_status add_up(ranks *r, rocl_error *err)
             if (i < r->workers[w].cap)
                 add_sum(&c->sum, &r->workers[w].by_key[i]);
         add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
-        rocl_activity part = ROCL_ACTIVITY_COMPUTE;
-        good = c->key.work != KERNEL || rocl_find_activity(r->c.trace, &known, c->key.name, &part);
-        if (part == ROCL_ACTIVITY_COMMUNICATION)
+        rocl_activity activity = ROCL_ACTIVITY_COMPUTE;
+        good =
+            c->key.work != KERNEL || rocl_find_activity(r->c.trace, &known, c->key.name, &activity);
+        if (activity == ROCL_ACTIVITY_COMMUNICATION)
             add_sum(&r->totals[c->key.rank][COMMUNICATION], &c->sum);
         if (c->sum.calls)
             r->cells[r->cell_count++] = *c;

@@ -34,17 +34,6 @@ void rocl_step_work_close(rocl_step_work *w)
     rocl_steps_free(&w->steps);
 }
 
-static rocl_status add_mark(rocl_step_work *w, unsigned worker, const rocl_batch *b,
-                            const rocl_event *e, rocl_error *err)
-{
-    const uint64_t key[4] = {rocl_process_word(b->capture, e), (uint64_t)e->start, e->thread,
-                             rocl_row_word(e->id, b->kind)};
-    const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
-    bool is;
-    rocl_status st = rocl_is_step(w->trace, &w->caches[worker], e->name, &is, err);
-    return st == ROCL_OK && is ? rocl_add_numbers(w->marks, worker, key, numbers, 2, err) : st;
-}
-
 rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
 {
@@ -53,7 +42,13 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
         const rocl_event *e = rocl_batch_event(b, i);
         uint32_t lane = 0;
         if (b->kind == ROCL_MARKER) {
-            st = add_mark(w, worker, b, e, err);
+            const uint64_t key[4] = {rocl_process_word(b->capture, e), (uint64_t)e->start,
+                                     e->thread, rocl_row_word(e->id, b->kind)};
+            const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
+            bool is;
+            st = rocl_is_step(w->trace, &w->caches[worker], e->name, &is, err);
+            if (st == ROCL_OK && is)
+                st = rocl_add_numbers(w->marks, worker, key, numbers, 2, err);
             continue;
         }
         if (w->lanes && b->kind == ROCL_DISPATCH) {

@@ -106,7 +106,7 @@ typedef struct step_sweep {
     rocl_ids sum_of; /* by kind and name */
     name_sum *sums;
     size_t sum_count, sum_cap;
-    rocl_ids parts; /* by name of a kernel */
+    rocl_ids activities; /* by name of a kernel */
 } step_sweep;
 
 /* A record for each name in each step. */
@@ -144,9 +144,9 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *
     step_row *r = &s->rows[w->of];
     const int64_t start = p->start, end = p->end;
     const uint64_t what = (uint64_t)p->name << 8 | p->kind;
-    rocl_activity part = ROCL_ACTIVITY_COPY;
+    rocl_activity activity = ROCL_ACTIVITY_COPY;
     const bool kernel = p->kind == ROCL_DISPATCH;
-    if (kernel && !rocl_find_activity(s->c.trace, &w->parts, p->name, &part))
+    if (kernel && !rocl_find_activity(s->c.trace, &w->activities, p->name, &activity))
         return rocl_fail_memory(err);
     if (!(r->kernels + r->copies)) {
         r->first = start;
@@ -162,7 +162,7 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *
     r->last = end > r->last ? end : r->last;
     r->kernels += kernel;
     r->copies += !kernel;
-    rocl_covers_extend(w->covers, part, start, end);
+    rocl_covers_extend(w->covers, activity, start, end);
     if (!rocl_step_domains_add(&s->domains, w->of, s->of.steps.count,
                                kernel ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MEMORY_COPIES,
                                (rocl_step_sum){1, end - start}))
@@ -196,7 +196,7 @@ static rocl_status measure_steps(steps *s, rocl_error *err)
     if (st == ROCL_OK)
         st = end_step(s, &w, err);
     rocl_ids_free(&w.sum_of);
-    rocl_ids_free(&w.parts);
+    rocl_ids_free(&w.activities);
     free(w.sums);
     rocl_collector_free_sorter(&s->c, &s->owned);
     return st;
@@ -207,29 +207,6 @@ static rocl_status measure_steps(steps *s, rocl_error *err)
 static int compare_values(const void *a, const void *b)
 {
     return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
-/* Sorts the values. *limit: values that are further from the median are outliers, if they are also
- * further than 5 % of it; -1: too few to tell. */
-static void describe_values(int64_t *values, size_t n, rocl_distribution *d, double *limit)
-{
-    qsort(values, n, sizeof *values, compare_values);
-    rocl_distribution_begin(d, n);
-    for (size_t i = 0; i < n; i++)
-        rocl_distribution_take(d, values[i]);
-    *limit = -1;
-    if (n < LEAST_FOR_OUTLIERS)
-        return;
-    rocl_distribution off;
-    for (size_t i = 0; i < n; i++)
-        values[i] = values[i] > d->median ? values[i] - d->median : d->median - values[i];
-    qsort(values, n, sizeof *values, compare_values);
-    rocl_distribution_begin(&off, n);
-    for (size_t i = 0; i < n; i++)
-        rocl_distribution_take(&off, values[i]);
-    /* 1.4826 times the median deviation is the standard deviation where values are normal. */
-    const double robust = 3.5 * 1.4826 * (double)off.median, part = 0.05 * (double)d->median;
-    *limit = robust > part ? robust : part;
 }
 
 static bool is_outlier(int64_t value, int64_t median, double limit)
@@ -505,11 +482,30 @@ typedef struct space {
     int64_t *sorted;
 } space;
 
+/* *limit: values that are further from the median are outliers, if they are also further than 5 %
+ * of it; -1: too few to tell. */
 static void describe_space(space *v, size_t n, rocl_distribution *d, double *limit)
 {
+    int64_t *sorted = v->sorted;
     for (size_t i = 0; i < n; i++)
-        v->sorted[i] = v->values[i].value;
-    describe_values(v->sorted, n, d, limit);
+        sorted[i] = v->values[i].value;
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    rocl_distribution_begin(d, n);
+    for (size_t i = 0; i < n; i++)
+        rocl_distribution_take(d, sorted[i]);
+    *limit = -1;
+    if (n < LEAST_FOR_OUTLIERS)
+        return;
+    rocl_distribution off;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = sorted[i] > d->median ? sorted[i] - d->median : d->median - sorted[i];
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    rocl_distribution_begin(&off, n);
+    for (size_t i = 0; i < n; i++)
+        rocl_distribution_take(&off, sorted[i]);
+    /* 1.4826 times the median deviation is the standard deviation where values are normal. */
+    const double robust = 3.5 * 1.4826 * (double)off.median, least = 0.05 * (double)d->median;
+    *limit = robust > least ? robust : least;
 }
 
 static void describe_steps(steps *s, space *v, rocl_tables *out)

@@ -330,17 +330,6 @@ const rocl_report_def rocl_streams_report = {
     (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, &level_table,
                                     NULL}};
 
-static void describe_lane(const streams *s, lane *l, const int64_t all[2])
-{
-    l->name = rocl_name_lane(s->sweep.c.trace, &l->key.lane);
-    l->begin = l->first - s->first;
-    l->end = l->last - s->first;
-    l->idle = l->last - l->first - l->busy;
-    l->all = all[l->key.table];
-    l->busy_percent = rocl_percent(l->busy, l->last - l->first);
-    l->share_percent = rocl_percent(l->busy, l->all);
-}
-
 /* By table, and in it as the options want it; lanes that are equal by process and number. */
 static int compare_lanes(const void *a, const void *b, void *ctx)
 {
@@ -379,8 +368,15 @@ static void put_stream_tables(streams *s, rocl_tables *out)
         if (!i || l[i].first < s->first)
             s->first = l[i].first;
     }
-    for (size_t i = 0; i < count; i++)
-        describe_lane(s, &l[i], all);
+    for (size_t i = 0; i < count; i++) {
+        l[i].name = rocl_name_lane(t, &l[i].key.lane);
+        l[i].begin = l[i].first - s->first;
+        l[i].end = l[i].last - s->first;
+        l[i].idle = l[i].last - l[i].first - l[i].busy;
+        l[i].all = all[l[i].key.table];
+        l[i].busy_percent = rocl_percent(l[i].busy, l[i].last - l[i].first);
+        l[i].share_percent = rocl_percent(l[i].busy, l[i].all);
+    }
     qsort_r(l, count, sizeof *l, compare_lanes, s);
     while (n < count && l[n].key.table == 0)
         n++;
