@@ -60,7 +60,7 @@ typedef struct rank_row {
     double exposed_percent;
 } rank_row;
 
-/* Of all ranks, by its name. */
+/* A step of all ranks, by its name. */
 typedef struct step {
     uint32_t name; /* text */
     uint64_t ranks;
@@ -327,7 +327,7 @@ static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t
     of->communication =
         rocl_add_saturated(of->communication, now.communication - from.before.communication);
     of->exposed = rocl_add_saturated(of->exposed, exposed);
-    /* Of equal ranks the first. */
+    /* Among equal ranks the first counts. */
     if (exposed > of->most || (exposed == of->most && s->rank <= of->rank)) {
         of->most = exposed;
         of->rank = (uint32_t)s->rank;

@@ -27,7 +27,7 @@ typedef struct thread {
     int64_t
         event_waited; /* when it last called hipStreamWaitEvent with unknown arguments; -1: never */
     int64_t last;     /* begin or end of a range */
-    /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
+    /* For PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
      * process that does; 0: none. */
     uint32_t caller_plus1, next_engine;
     uint32_t outside; /* what: no range is open */
@@ -48,7 +48,7 @@ typedef struct lane {
     bool listed;
     int64_t launched; /* when something was last launched into it; -1: never */
     bool begun;       /* some work */
-    /* Of a GPU: the end of all that has begun, and the last time without any. */
+    /* For a GPU: the end of all that has begun, and the last time without any. */
     int64_t until, quiet_from, quiet_to;
 } lane;
 
@@ -68,7 +68,7 @@ typedef struct mark {
     uint32_t slot, users;
 } mark;
 
-/* Of a list of marks. */
+/* An entry of a list of marks. */
 typedef struct link {
     uint32_t mark, next; /* next: + 1 */
 } link;

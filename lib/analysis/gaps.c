@@ -113,7 +113,7 @@ static size_t end_count(const gaps *g)
     return g->first_end[g->c.trace->capture_count];
 }
 
-/* Of an event of this process. */
+/* Where the last end of events of this process is kept. */
 static size_t place_of_end(const gaps *g, size_t capture, uint32_t process)
 {
     const uint32_t first = g->first_end[capture], last = g->first_end[capture + 1] - 1;
@@ -436,7 +436,7 @@ static const rocl_column longest_columns[] = {
      ROCL_CELL_BY(rocl_field_known, longest_row, host_ns)},
 };
 
-/* Of GPUs, and of lanes. */
+/* The first is for GPUs, the second for lanes. */
 static const rocl_table_def gap_tables[] = {
     {&rocl_gaps_report.tab, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
     {&rocl_gaps_report.tab, "lane_gaps", "Idle gaps per stream and queue",

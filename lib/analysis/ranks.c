@@ -15,7 +15,7 @@
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;
 
-/* Behind them: the part of the kernels that communicates. */
+/* After them comes the sum of kernels that communicate. */
 enum { COMMUNICATION = WORKS, SUMS };
 
 typedef struct work_sum {
@@ -346,7 +346,7 @@ static void add_to_spread(spread *s, const rank_cell *c)
     s->total = rocl_add_saturated(s->total, v->total);
 }
 
-/* Of kernels and markers; free the array. NULL: memory is out. */
+/* The spreads of kernels and markers; free the array. NULL: memory is out. */
 static spread *list_spreads(const ranks *r, size_t *count)
 {
     spread *list = calloc(r->cell_count + 1, sizeof *list);
@@ -448,8 +448,8 @@ static int compare_totals(const void *a, const void *b, void *ctx)
     return c ? c : rocl_compare_texts(r->c.trace, x->name, y->name);
 }
 
-/* Of few names, or it would have a row for each name and rank, also for those without the name; and
- * not of those that one rank has for itself. */
+/* Only few names have rows: else there would be one for each name and rank, also for those without
+ * the name. Names that one rank has for itself have none. */
 static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
 {
     size_t n, most = r->c.options->top ? r->c.options->top : DEFAULT_NAMES;
@@ -579,7 +579,7 @@ static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
     return rows;
 }
 
-/* Of a rank: what its kernels took in a slice of time; more than the slice if several ran. */
+/* What the kernels of a rank took in a slice of time; more than the slice if several ran. */
 typedef struct rank_slice_row {
     const char *rank;
     int64_t slice, start, end, ns;

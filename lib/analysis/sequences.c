@@ -39,7 +39,7 @@ typedef struct sequence {
     uint32_t length;
     uint32_t at;      /* an occurrence */
     int64_t estimate; /* of its time, with occurrences that overlap */
-    /* Of occurrences that do not overlap: */
+    /* Sums over occurrences that do not overlap: */
     uint64_t calls, lanes;
     rocl_u128 time, gap_time;
     /* For its row: */
@@ -58,7 +58,7 @@ typedef struct place_row {
     double average, gap_average;
 } place_row;
 
-/* Of all kernels of a name. */
+/* All kernels of a name. */
 typedef struct name_time {
     uint64_t calls;
     int64_t ns; /* saturates */

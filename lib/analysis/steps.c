@@ -244,7 +244,7 @@ static const rocl_column step_columns[] = {
     {"longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_MINOR, CELL(longest_gap)},
 };
 
-/* Of a measure over the steps of a series, or of a rank. */
+/* A measure over the steps of a series, or of a rank. */
 typedef struct spread_row {
     const char *marker, *rank, *measure, *outliers;
     rocl_distribution d;
@@ -274,7 +274,7 @@ static const rocl_column spread_columns[] = {
     {"outlier_steps", "Which", ROCL_UNIT_TEXT, CELL(outliers)},
 };
 
-/* Of the steps with one number on several ranks. */
+/* The steps with one number on several ranks. */
 typedef struct across_row {
     const char *marker, *slowest;
     uint64_t number, ranks;
