@@ -1,5 +1,5 @@
-/* What GPU work is a part of - computing, communication, copies - and the times in which any of
- * a part ran. */
+/* What GPU work does - it computes, communicates or copies - and the times in which any of one
+ * activity ran. */
 #ifndef ROCL_ANALYSIS_ACTIVITY_H
 #define ROCL_ANALYSIS_ACTIVITY_H
 
@@ -20,6 +20,12 @@ typedef struct rocl_cover {
     int64_t measure;
 } rocl_cover;
 
+/* How much of the time before `t` is covered, where no later interval was added. */
+static inline int64_t rocl_cover_before(const rocl_cover *c, int64_t t)
+{
+    return c->measure - (c->until > t ? c->until - t : 0);
+}
+
 static inline void rocl_cover_extend(rocl_cover *c, int64_t start, int64_t end)
 {
     int64_t from = start > c->until ? start : c->until;
@@ -29,8 +35,8 @@ static inline void rocl_cover_extend(rocl_cover *c, int64_t start, int64_t end)
         c->until = end;
 }
 
-/* Unions that are measured. That of all kernels without that of computing kernels is communication
- * alone; that of all work without that of kernels is copies alone. */
+/* Unions that are measured. The union of all kernels without that of computing kernels is
+ * communication alone; the union of all work without that of kernels is copies alone. */
 enum {
     ROCL_UNION_COMPUTE,
     ROCL_UNION_KERNELS,
@@ -47,10 +53,10 @@ static inline void rocl_covers_begin(rocl_cover covers[ROCL_UNIONS])
 }
 
 /* Work by start. */
-static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_activity part,
+static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_activity activity,
                                       int64_t start, int64_t end)
 {
-    static const uint32_t parts[ROCL_UNIONS] = {
+    static const uint32_t activities[ROCL_UNIONS] = {
         [ROCL_UNION_COMPUTE] = 1 << ROCL_ACTIVITY_COMPUTE,
         [ROCL_UNION_KERNELS] = 1 << ROCL_ACTIVITY_COMPUTE | 1 << ROCL_ACTIVITY_COMMUNICATION,
         [ROCL_UNION_COPY] = 1 << ROCL_ACTIVITY_COPY,
@@ -58,18 +64,18 @@ static inline void rocl_covers_extend(rocl_cover covers[ROCL_UNIONS], rocl_activ
         [ROCL_UNION_COMMUNICATION] = 1 << ROCL_ACTIVITY_COMMUNICATION,
     };
     for (unsigned i = 0; i < ROCL_UNIONS; i++)
-        if (parts[i] >> part & 1)
+        if (activities[i] >> activity & 1)
             rocl_cover_extend(&covers[i], start, end);
 }
 
-/* The part of a kernel. Names are classified once for each `known`, which is for one thread; free
- * it with rocl_ids_free(). False: memory is out. */
+/* The activity of a kernel. Names are classified once for each `known`, which is for one thread;
+ * free it with rocl_ids_free(). False: memory is out. */
 static inline bool rocl_find_activity(const rocl_trace *t, rocl_ids *known, uint32_t kernel,
                                       rocl_activity *out)
 {
-    const uint32_t part = rocl_ids_get(known, kernel);
-    if (part != ROCL_NONE) {
-        *out = (rocl_activity)part;
+    const uint32_t activity = rocl_ids_get(known, kernel);
+    if (activity != ROCL_NONE) {
+        *out = (rocl_activity)activity;
         return true;
     }
     size_t n;

@@ -23,6 +23,10 @@ static inline uint32_t rocl_name_of(const rocl_event *e)
     return e->name == ROCL_NONE ? 0 : e->name;
 }
 
+/* Work that was launched before the previous work ended, and begins later than this after it,
+ * waited for something else. */
+#define ROCL_DISPATCH_NS 10000
+
 /* What a call waits for before it returns, as its name says. */
 typedef enum rocl_waits_for {
     ROCL_WAITS_FOR_NOTHING,

@@ -8,7 +8,7 @@
 #include "analysis/report.h"
 #include "model/kernel_class.h"
 
-/* Those of kernels come first; each of them has classes. */
+/* Causes in kernels come first; each of them has classes. */
 typedef enum rocl_cause {
     ROCL_CAUSE_CALLS,
     ROCL_CAUSE_DURATION,

@@ -15,10 +15,8 @@
 
 #include "analysis/distribution.h"
 #include "analysis/facts.h"
-#include "analysis/gaps.h"
 #include "base/map.h"
 #include "analysis/activity.h"
-#include "analysis/shares.h"
 #include "base/array.h"
 #include "model/collectives.h"
 #include "model/steps.h"
@@ -62,7 +60,7 @@ typedef struct rank_row {
     double exposed_percent;
 } rank_row;
 
-/* Of all ranks, by its name. */
+/* A step of all ranks, by its name. */
 typedef struct step {
     uint32_t name; /* text */
     uint64_t ranks;
@@ -86,12 +84,6 @@ typedef struct cover {
     rocl_cover compute, communication, all;
 } cover;
 
-/* A participant that another rank of a team has measured. */
-typedef struct measured {
-    uint32_t rank, gpu_plus1;
-    int64_t communication, exposed;
-} measured;
-
 typedef struct collectives {
     rocl_collector c;
     rocl_collectives match;
@@ -108,10 +100,6 @@ typedef struct collectives {
     instance worst[WORST];
     unsigned worst_count;
     uint64_t kernels;
-    /* Of a team: */
-    rocl_shares shares;  /* ranks of the trace */
-    measured *elsewhere; /* by other ranks */
-    size_t elsewhere_count, elsewhere_cap;
 } collectives;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -125,7 +113,6 @@ static rocl_status add_work(collectives *k, unsigned worker, const rocl_batch *b
     const uint64_t key[4] = {rank, (uint64_t)time, b->capture->index,
                              rocl_row_word(e->id, b->kind) << 1 | (what == STEP_ENDS)};
     const uint64_t numbers[] = {what, (uint64_t)(e->end - e->start), more};
-    rocl_shares_note(&k->shares, worker, rank);
     return rocl_add_numbers(k->work, worker, key, numbers, 3, err);
 }
 
@@ -286,20 +273,14 @@ typedef struct exposure {
     int64_t communication, exposed;
 } exposure;
 
-/* Up to a time, of a cover that has seen all that begins before it. */
-static int64_t measure_until(const rocl_cover *c, int64_t time)
-{
-    return c->measure - (c->until > time ? c->until - time : 0);
-}
-
-/* Of the GPUs of a rank together. */
+/* Adds up the GPUs of a rank. */
 static exposure measure_rank(const collectives *k, uint32_t first, uint32_t last, int64_t time)
 {
     exposure e = {0};
     for (uint32_t i = first; i < last; i++) {
         const cover *c = &k->covers[i];
-        e.communication += measure_until(&c->communication, time);
-        e.exposed += measure_until(&c->all, time) - measure_until(&c->compute, time);
+        e.communication += rocl_cover_before(&c->communication, time);
+        e.exposed += rocl_cover_before(&c->all, time) - rocl_cover_before(&c->compute, time);
     }
     return e;
 }
@@ -318,15 +299,6 @@ typedef struct sweep {
     open_step *open;
     size_t count, cap;
 } sweep;
-
-/* Of equal ranks the first. */
-static void keep_most(step *of, int64_t exposed, uint32_t rank)
-{
-    if (exposed < of->most || (exposed == of->most && rank > of->rank))
-        return;
-    of->most = exposed;
-    of->rank = rank;
-}
 
 static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t event,
                             uint32_t name, int64_t end, rocl_error *err)
@@ -355,7 +327,11 @@ static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t
     of->communication =
         rocl_add_saturated(of->communication, now.communication - from.before.communication);
     of->exposed = rocl_add_saturated(of->exposed, exposed);
-    keep_most(of, exposed, (uint32_t)s->rank);
+    /* Among equal ranks the first counts. */
+    if (exposed > of->most || (exposed == of->most && s->rank <= of->rank)) {
+        of->most = exposed;
+        of->rank = (uint32_t)s->rank;
+    }
     return ROCL_OK;
 }
 
@@ -386,10 +362,7 @@ static rocl_status sweep_record(collectives *k, sweep *s, const rocl_sort_record
     return ROCL_OK;
 }
 
-static void put_work(const rocl_sort_record *rec, rocl_put *to);
-
-/* to: of ranks that rank 0 of a team measures, their work is put there. */
-static rocl_status measure_exposure(collectives *k, rocl_put *to, rocl_error *err)
+static rocl_status measure_exposure(collectives *k, rocl_error *err)
 {
     const rocl_collectives *m = &k->match;
     sweep s = {.rank = UINT64_MAX};
@@ -402,11 +375,6 @@ static rocl_status measure_exposure(collectives *k, rocl_put *to, rocl_error *er
             INT64_MIN;
     rocl_status st = rocl_sorter_start(k->work, err);
     while (rocl_next_record(k->work, &rec, &st, err)) {
-        if (to && k->shares.sent[rec.key[0]]) {
-            put_work(&rec, to);
-            st = rocl_put_piece(to, err);
-            continue;
-        }
         if (rec.key[0] != s.rank) {
             s.rank = rec.key[0];
             s.count = 0;
@@ -810,25 +778,7 @@ static rocl_status open_collectives(void *self, rocl_error *err)
     k->steps = calloc(k->c.trace->opt.jobs, sizeof *k->steps);
     if (!kernels || !members || !k->work || !k->keys || !k->step_keys || !k->steps)
         return rocl_fail_memory(err);
-    const rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
-    return st == ROCL_OK &&
-                   !rocl_shares_open(&k->shares, k->match.ranks.count, k->c.trace->opt.jobs)
-               ? rocl_fail_memory(err)
-               : st;
-}
-
-static void add_measured(collectives *k)
-{
-    for (size_t i = 0; i < k->elsewhere_count; i++) {
-        const measured *e = &k->elsewhere[i];
-        const uint32_t at = rocl_collectives_find(
-            &k->match, e->rank, e->gpu_plus1 ? &k->c.trace->gpus[e->gpu_plus1 - 1] : NULL);
-        if (at == ROCL_NONE)
-            continue;
-        k->ranks[at].communication = e->communication;
-        k->ranks[at].exposed = e->exposed;
-        k->ranks[at].exposed_percent = rocl_percent(e->exposed, e->communication);
-    }
+    return rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
 }
 
 static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *err)
@@ -838,10 +788,9 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
     if (st == ROCL_OK && !k->ranks)
         st = prepare_sums(k, err);
     if (st == ROCL_OK)
-        st = measure_exposure(k, NULL, err);
+        st = measure_exposure(k, err);
     if (st != ROCL_OK)
         return st;
-    add_measured(k);
     if (!k->groups && !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
     put_groups(k, out);
@@ -862,8 +811,6 @@ static void close_collectives(void *self)
         rocl_collectives_close(&k->match);
     rocl_strings_free(k->keys);
     rocl_strings_free(k->step_keys);
-    rocl_shares_close(&k->shares);
-    free(k->elsewhere);
     free(k->steps);
     free(k->groups);
     free(k->communicators);
@@ -871,198 +818,6 @@ static void close_collectives(void *self)
     free(k->covers);
     free(k->all_steps);
 }
-
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* Kernels of communication come to rank 0, since those of all ranks are matched there. What is
- * exposed of them is measured where all work of a rank of the trace was read; work of one that
- * several ranks of the team have read comes to rank 0 as well. */
-static rocl_status ask_collectives(void *self, unsigned round, unsigned rank, rocl_put *to,
-                                   rocl_error *err)
-{
-    collectives *k = self;
-    (void)rank, (void)err;
-    rocl_shares_ask(&k->shares, round, to);
-    return ROCL_OK;
-}
-
-static void put_work(const rocl_sort_record *rec, rocl_put *to)
-{
-    uint64_t v[3];
-    rocl_read_numbers(rec, v, 3);
-    for (unsigned i = 0; i < 4; i++)
-        rocl_put_number(to, rec->key[i]);
-    rocl_put_number(to, v[0]);
-    rocl_put_number(to, v[1]);
-    if (v[0] == COMPUTE || v[0] == COMMUNICATION)
-        rocl_put_number(to, v[2]);
-    else
-        rocl_put_text(to, (uint32_t)v[2]);
-}
-
-static rocl_status answer_collectives(void *self, rocl_taken *question, rocl_put *to,
-                                      rocl_error *err)
-{
-    collectives *k = self;
-    if (rocl_shares_answer_who(&k->shares, question, to))
-        return ROCL_OK;
-    rocl_status st = rocl_collectives_list(&k->match, err);
-    if (st == ROCL_OK)
-        st = prepare_sums(k, err);
-    return st == ROCL_OK ? measure_exposure(k, to, err) : st;
-}
-
-static rocl_status hear_collectives(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    collectives *k = self;
-    rocl_status st = ROCL_OK;
-    if (k->shares.asked == ROCL_ASK_WHO)
-        return rocl_shares_take(&k->shares, rank, answer, err);
-    while (!rocl_taken_all(answer) && st == ROCL_OK) {
-        uint64_t key[4], v[3];
-        for (unsigned i = 0; i < 4; i++)
-            key[i] = rocl_take_number(answer);
-        v[0] = rocl_take_number(answer);
-        v[1] = rocl_take_number(answer);
-        v[2] = v[0] == COMPUTE || v[0] == COMMUNICATION ? rocl_take_number(answer)
-                                                        : rocl_take_text(answer);
-        if (answer->r.bad || key[0] >= k->match.ranks.count || v[0] > STEP_ENDS ||
-            (v[0] <= COMMUNICATION && v[2] > k->c.trace->gpu_count))
-            return rocl_team_bad_message(err);
-        st = rocl_add_numbers(k->work, 0, key, v, 3, err);
-    }
-    return st;
-}
-
-static rocl_status put_kernel(void *ctx, const rocl_collective_kernel *k, rocl_error *err)
-{
-    rocl_put *to = ctx;
-    rocl_put_number(to, k->rank + 1);
-    rocl_put_number(to, k->gpu_plus1);
-    rocl_put_text(to, k->communicator.name);
-    rocl_put_text(to, k->communicator.ranks);
-    rocl_put_text(to, k->communicator.kernel);
-    rocl_put_number(to, k->communicator.size);
-    rocl_put_number(to, k->kind);
-    rocl_put_text(to, k->name);
-    rocl_put_number(to, k->bytes);
-    rocl_put_number(to, k->sequence);
-    rocl_put_signed(to, k->start);
-    rocl_put_number(to, (uint64_t)(k->end - k->start));
-    rocl_put_number(to, k->capture);
-    rocl_put_number(to, k->row);
-    return rocl_put_piece(to, err);
-}
-
-/* rank_plus1 was read. */
-static rocl_status take_kernel(collectives *k, uint64_t rank_plus1, rocl_taken *from,
-                               rocl_error *err)
-{
-    rocl_collective_kernel x = {.rank = (uint32_t)rank_plus1 - 1};
-    x.gpu_plus1 = (uint32_t)rocl_take_number(from);
-    x.communicator.name = rocl_take_text(from);
-    x.communicator.ranks = rocl_take_text(from);
-    x.communicator.kernel = rocl_take_text(from);
-    x.communicator.size = (uint32_t)rocl_take_number(from);
-    x.kind = (uint32_t)rocl_take_number(from);
-    x.name = rocl_take_text(from);
-    x.bytes = rocl_take_number(from);
-    x.sequence = rocl_take_number(from);
-    x.start = rocl_take_signed(from);
-    x.end = x.start + (int64_t)rocl_take_number(from);
-    x.capture = (uint32_t)rocl_take_number(from);
-    x.row = rocl_take_number(from);
-    if (from->r.bad || x.rank >= k->match.ranks.count || x.gpu_plus1 > k->c.trace->gpu_count ||
-        x.kind >= ROCL_COLLECTIVE_KINDS || x.capture >= k->c.trace->capture_count)
-        return rocl_team_bad_message(err);
-    return rocl_collectives_put(&k->match, 0, &x, err);
-}
-
-/* Kernels, then what was measured, then steps; in pieces, each of which may end after a kernel. */
-static rocl_status put_collectives(void *self, rocl_put *to, rocl_error *err)
-{
-    collectives *k = self;
-    const rocl_status st = rocl_collectives_each(&k->match, put_kernel, to, err);
-    rocl_put_number(to, 0);
-    for (uint32_t i = 0; i < k->match.participant_count; i++) {
-        const rocl_participant *p = &k->match.participants[i];
-        if (k->shares.sent[p->rank])
-            continue;
-        rocl_put_number(to, p->rank + 1);
-        rocl_put_number(to, p->gpu ? (uint64_t)(p->gpu - k->c.trace->gpus) + 1 : 0);
-        rocl_put_signed(to, k->ranks[i].communication);
-        rocl_put_signed(to, k->ranks[i].exposed);
-    }
-    rocl_put_number(to, 0);
-    for (uint32_t i = 1; i < rocl_strings_count(k->step_keys); i++) {
-        const step *s = &k->all_steps[i];
-        rocl_put_text(to, s->name);
-        rocl_put_number(to, s->ranks);
-        rocl_put_signed(to, s->first);
-        rocl_put_signed(to, s->length);
-        rocl_put_signed(to, s->communication);
-        rocl_put_signed(to, s->exposed);
-        rocl_put_signed(to, s->most);
-        rocl_put_number(to, s->rank);
-    }
-    return st;
-}
-
-static rocl_status take_step(collectives *k, rocl_taken *from, rocl_error *err)
-{
-    const uint32_t name = rocl_take_text(from);
-    const uint64_t ranks = rocl_take_number(from);
-    const int64_t first = rocl_take_signed(from);
-    const size_t before = rocl_strings_count(k->step_keys);
-    const uint32_t id = rocl_strings_put(k->step_keys, (const char *)&name, sizeof name);
-    if (id == ROCL_NONE || !ROCL_GROW(k->all_steps, k->step_cap, (size_t)id + 1))
-        return rocl_fail_memory(err);
-    step *of = &k->all_steps[id];
-    if (id >= before)
-        *of = (step){.name = name, .first = first, .most = -1};
-    of->ranks += ranks;
-    of->first = first < of->first ? first : of->first;
-    of->length = rocl_add_saturated(of->length, rocl_take_signed(from));
-    of->communication = rocl_add_saturated(of->communication, rocl_take_signed(from));
-    of->exposed = rocl_add_saturated(of->exposed, rocl_take_signed(from));
-    const int64_t most = rocl_take_signed(from);
-    const uint64_t rank = rocl_take_number(from);
-    if (from->r.bad || rank >= k->match.ranks.count)
-        return rocl_team_bad_message(err);
-    keep_most(of, most, (uint32_t)rank);
-    return ROCL_OK;
-}
-
-static rocl_status take_collectives(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    collectives *k = self;
-    rocl_status st = ROCL_OK;
-    uint64_t next = 1;
-    (void)rank;
-    while (st == ROCL_OK && !rocl_taken_all(from) && (next = rocl_take_number(from)))
-        st = take_kernel(k, next, from, err);
-    if (st != ROCL_OK || next)
-        return st;
-    while ((next = rocl_take_number(from))) {
-        if (!ROCL_GROW(k->elsewhere, k->elsewhere_cap, k->elsewhere_count + 1))
-            return rocl_fail_memory(err);
-        measured *e = &k->elsewhere[k->elsewhere_count++];
-        *e = (measured){.rank = (uint32_t)next - 1, .gpu_plus1 = (uint32_t)rocl_take_number(from)};
-        e->communication = rocl_take_signed(from);
-        e->exposed = rocl_take_signed(from);
-        if (from->r.bad || e->gpu_plus1 > k->c.trace->gpu_count)
-            return rocl_team_bad_message(err);
-    }
-    while (st == ROCL_OK && !rocl_taken_all(from))
-        st = take_step(k, from, err);
-    return st;
-}
-
-static const rocl_gather_def gather_collectives = {.ask = ask_collectives,
-                                                   .answer = answer_collectives,
-                                                   .hear = hear_collectives,
-                                                   .put = put_collectives,
-                                                   .take = take_collectives};
 
 const rocl_collector_def rocl_collectives_collector = {
     .reports = 1u << ROCL_REPORT_COLLECTIVES,
@@ -1072,5 +827,4 @@ const rocl_collector_def rocl_collectives_collector = {
     .add_batch = add_collective_batch,
     .finish = finish_collectives,
     .close = close_collectives,
-    .gather = &gather_collectives,
 };

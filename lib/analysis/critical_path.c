@@ -344,21 +344,6 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
     return ROCL_OK;
 }
 
-static void put_names(critical_path *p, rocl_tables *out, int64_t wall)
-{
-    /* In place: the sums are no longer looked up by key. */
-    size_t n = 0;
-    for (size_t i = 1; i < p->sum_count; i++)
-        if (p->sums[i].count) {
-            p->sums[n] = p->sums[i];
-            p->sums[n].percent = rocl_percent(p->sums[n].ns, wall);
-            n++;
-        }
-    qsort_r(p->sums, n, sizeof *p->sums, compare_sums, p);
-    const rocl_report_rows r = rocl_begin_table(&p->c, out, &name_table, 0);
-    rocl_add_top_rows(&r, p->sums, n, sizeof *p->sums, add_sum);
-}
-
 static void add_rank_path(void *into, const void *from)
 {
     for (unsigned i = 0; i < ROCL_TIME_CLASSES; i++)
@@ -408,18 +393,6 @@ static void put_ranks(critical_path *p, rocl_tables *out)
     rocl_add_top_rows(&r, p->waits, p->wait_count, sizeof *p->waits, add_wait);
 }
 
-static void put_slices(const critical_path *p, rocl_tables *out)
-{
-    const rocl_report_rows r = rocl_begin_table(&p->c, out, &slice_table, 0);
-    for (uint64_t i = 0; p->slice_sums && i < p->slices.count; i++) {
-        slice_row row = {.what = "critical path",
-                         .start = rocl_slice_begin(&p->slices, i) + p->d->origin,
-                         .end = rocl_slice_begin(&p->slices, i + 1) + p->d->origin};
-        memcpy(row.ns, p->slice_sums[i], sizeof row.ns);
-        rocl_add_row(&r, &row);
-    }
-}
-
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_critical_path(void *self, rocl_error *err)
@@ -456,13 +429,31 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
         st = rocl_what_ifs_put(&p->c, p->d, p->sums, p->sum_count, out, err);
     if (st != ROCL_OK)
         return st;
-    put_names(p, out, wall);
-    const rocl_report_rows r = rocl_begin_table(&p->c, out, &stretch_table, 0);
+    /* In place: the sums are no longer looked up by key. */
+    size_t n = 0;
+    for (size_t i = 1; i < p->sum_count; i++)
+        if (p->sums[i].count) {
+            p->sums[n] = p->sums[i];
+            p->sums[n].percent = rocl_percent(p->sums[n].ns, wall);
+            n++;
+        }
+    qsort_r(p->sums, n, sizeof *p->sums, compare_sums, p);
+    rocl_report_rows r = rocl_begin_table(&p->c, out, &name_table, 0);
+    rocl_add_top_rows(&r, p->sums, n, sizeof *p->sums, add_sum);
+    r = rocl_begin_table(&p->c, out, &stretch_table, 0);
     rocl_add_top_rows(&r, p->longest, p->longest_count, sizeof *p->longest, NULL);
     if (p->ranks)
         put_ranks(p, out);
-    if (!p->c.options->pictures)
-        put_slices(p, out);
+    if (p->c.options->pictures)
+        return ROCL_OK;
+    r = rocl_begin_table(&p->c, out, &slice_table, 0);
+    for (uint64_t i = 0; p->slice_sums && i < p->slices.count; i++) {
+        slice_row row = {.what = "critical path",
+                         .start = rocl_slice_begin(&p->slices, i) + p->d->origin,
+                         .end = rocl_slice_begin(&p->slices, i + 1) + p->d->origin};
+        memcpy(row.ns, p->slice_sums[i], sizeof row.ns);
+        rocl_add_row(&r, &row);
+    }
     return ROCL_OK;
 }
 

@@ -27,7 +27,7 @@ typedef struct thread {
     int64_t
         event_waited; /* when it last called hipStreamWaitEvent with unknown arguments; -1: never */
     int64_t last;     /* begin or end of a range */
-    /* Of PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
+    /* For PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
      * process that does; 0: none. */
     uint32_t caller_plus1, next_engine;
     uint32_t outside; /* what: no range is open */
@@ -48,7 +48,7 @@ typedef struct lane {
     bool listed;
     int64_t launched; /* when something was last launched into it; -1: never */
     bool begun;       /* some work */
-    /* Of a GPU: the end of all that has begun, and the last time without any. */
+    /* For a GPU: the end of all that has begun, and the last time without any. */
     int64_t until, quiet_from, quiet_to;
 } lane;
 
@@ -68,7 +68,7 @@ typedef struct mark {
     uint32_t slot, users;
 } mark;
 
-/* Of a list of marks. */
+/* An entry of a list of marks. */
 typedef struct link {
     uint32_t mark, next; /* next: + 1 */
 } link;
@@ -142,7 +142,7 @@ typedef struct dependencies {
     rocl_map group_of; /* by number */
     pending *heap;
     size_t pending_count, pending_cap;
-    rocl_ids parts; /* by kernel */
+    rocl_ids activities; /* by kernel */
     bool begun;
 } dependencies;
 
@@ -317,17 +317,6 @@ static bool has_lane(const handle *h, uint32_t of)
     return false;
 }
 
-/* Work was launched into it. */
-static bool note_lane(handle *h, uint32_t of)
-{
-    if (has_lane(h, of))
-        return true;
-    if (!ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1))
-        return false;
-    h->lanes[h->lane_count++] = of;
-    return true;
-}
-
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* The stream that a call waited for: the one whose work ended last during it, except streams with
@@ -351,22 +340,16 @@ static uint32_t find_awaited(const dependencies *d, const frame *f, const proces
     return named ? last ? d->lanes[last].slot : 0 : any ? 0 : of->slot;
 }
 
-/* 0: nothing. */
-static uint32_t find_awaited_slot(const dependencies *d, const frame *f, const process_state *of)
-{
-    const uint32_t own_slot = f->own_plus1 ? d->owns[f->own_plus1 - 1].slot : 0;
-    if (own_slot)
-        return own_slot;
-    if (f->mark_plus1)
-        return d->marks[f->mark_plus1 - 1].slot;
-    return f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of) : of->slot;
-}
-
 /* Its end, where the thread is: waited it for work? */
 static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_status *st,
                              rocl_error *err)
 {
-    const uint32_t awaited = find_awaited_slot(d, f, &d->processes[t->process]);
+    const process_state *of = &d->processes[t->process];
+    uint32_t awaited = f->own_plus1 ? d->owns[f->own_plus1 - 1].slot : 0;
+    if (!awaited && f->mark_plus1)
+        awaited = d->marks[f->mark_plus1 - 1].slot;
+    else if (!awaited)
+        awaited = f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of) : of->slot;
     if (!awaited)
         return;
     if (rocl_path_time(d->pub.path, awaited) > f->start) {
@@ -462,33 +445,11 @@ static rocl_status call_engine(dependencies *d, thread *t, int64_t now, rocl_err
     return st;
 }
 
-static rocl_status begin_thread(dependencies *d, thread *t, uint32_t process, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    t->seen = true;
-    t->process = process;
-    t->event_waited = t->last = -1;
-    t->outside = find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, process, &st, err);
-    join_slot(d, &t->slot, 0);
-    return st;
-}
-
 /* A thread that launches work has done something. */
 static void note_host(dependencies *d, const thread *t)
 {
     if (t->takes_part && !t->caller_plus1)
         d->processes[t->process].host_plus1 = (uint32_t)(t - d->threads) + 1;
-}
-
-/* Calls that are about streams or events, and those that say about which. */
-static void count_waits(dependencies *d, const rocl_point *p)
-{
-    const bool event = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_EVENT;
-    const bool stream = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_STREAM;
-    if (p->flags & ROCL_RANGE_IS_OF_HSA || !(event || stream))
-        return;
-    d->pub.waits++;
-    d->pub.named += (!event || p->event) && (!stream || p->stream);
 }
 
 /* What a call does with the stream and the event that it names. */
@@ -515,7 +476,14 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
     const uint32_t of = (uint32_t)(d->processes_of[p->capture] + p->process);
     thread *t = &d->threads[index];
     const bool first = !t->seen;
-    rocl_status st = first ? begin_thread(d, t, of, err) : ROCL_OK;
+    rocl_status st = ROCL_OK;
+    if (first) {
+        t->seen = true;
+        t->process = of;
+        t->event_waited = t->last = -1;
+        t->outside = find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, of, &st, err);
+        join_slot(d, &t->slot, 0);
+    }
     if (st == ROCL_OK && p->flags & ROCL_RANGE_IS_BACKWARD)
         st = call_engine(d, t, now, err);
     if (first)
@@ -537,7 +505,13 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         st = use_handles(d, &f, p, err);
     if (p->flags & ROCL_RANGE_WAITS_FOR_EVENT && !(p->stream && p->event))
         t->event_waited = now;
-    count_waits(d, p);
+    /* Calls that are about streams or events are counted, and those that say about which. */
+    const bool event = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_EVENT;
+    const bool stream = p->flags & ROCL_RANGE_WAITS_FOR_EVENT || p->waits == ROCL_WAITS_FOR_STREAM;
+    if (!(p->flags & ROCL_RANGE_IS_OF_HSA) && (event || stream)) {
+        d->pub.waits++;
+        d->pub.named += (!event || p->event) && (!stream || p->stream);
+    }
     if (f.waits) {
         join_slot(d, &f.begun, t->slot);
         if (st == ROCL_OK)
@@ -572,17 +546,6 @@ static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
         return 0;
     d->groups[i] = (group){.number = number, .left = count};
     return rocl_map_put(&d->group_of, number, i) ? i + 1 : 0;
-}
-
-/* One of its kernels has ended. False: memory is out. */
-static bool leave_group(dependencies *d, uint32_t group_plus1)
-{
-    group *g = &d->groups[group_plus1 - 1];
-    if (--g->left)
-        return true;
-    free_slot(d, &g->slot);
-    rocl_map_del(&d->group_of, g->number);
-    return leave_place(&d->group_places, group_plus1 - 1);
 }
 
 /* It has not ended from here on, on its stream. */
@@ -648,7 +611,12 @@ static bool enter_stream(dependencies *d, work *w, uint32_t stream)
         h->own = h->own ? h->own : add_lane(d);
         w->lanes[ROCL_ON_STREAM] = h->own;
     }
-    return w->lanes[ROCL_ON_STREAM] && note_lane(h, w->lanes[ROCL_ON_STREAM]);
+    const uint32_t on = w->lanes[ROCL_ON_STREAM];
+    if (!on || (!has_lane(h, on) && !ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1)))
+        return false;
+    if (!has_lane(h, on))
+        h->lanes[h->lane_count++] = on;
+    return true;
 }
 
 static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error *err)
@@ -683,40 +651,6 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
     return join_call(d, w, find_frame(t, now, p->end)) ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status find_work_class(dependencies *d, bool copy, uint32_t name,
-                                   rocl_time_class *class, rocl_error *err)
-{
-    rocl_activity part = ROCL_ACTIVITY_COPY;
-    if (!copy && !rocl_find_activity(d->c->trace, &d->parts, name, &part))
-        return rocl_fail_memory(err);
-    *class = part == ROCL_ACTIVITY_COPY            ? ROCL_TIME_COPY
-             : part == ROCL_ACTIVITY_COMMUNICATION ? ROCL_TIME_COMMUNICATION
-                                                   : ROCL_TIME_KERNEL;
-    return ROCL_OK;
-}
-
-/* The events that its stream waits for, if they have come: a clock may be late. */
-static bool wait_for_marks(dependencies *d, work *w)
-{
-    bool led = false;
-    for (uint32_t i = w->waits; i; i = d->links[i - 1].next) {
-        const mark *m = &d->marks[d->links[i - 1].mark];
-        if (m->slot)
-            led |= rocl_path_wait(d->pub.path, w->slot, m->slot);
-    }
-    return led;
-}
-
-/* A GPU begins something. */
-static void note_begin(lane *gpu, int64_t now, int64_t end)
-{
-    if (now > gpu->until) {
-        gpu->quiet_from = gpu->until;
-        gpu->quiet_to = now;
-    }
-    gpu->until = end > gpu->until ? end : gpu->until;
-}
-
 /* Real ones take up to 30 us where nothing is in their way. */
 enum { LONGEST_LAUNCH = 100000 };
 
@@ -747,7 +681,13 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
                        rocl_status *st, rocl_error *err)
 {
     const process_state *of = &d->processes[w->process];
-    bool led = wait_for_marks(d, w);
+    bool led = false;
+    /* The events that its stream waits for, if they have come: a clock may be late. */
+    for (uint32_t i = w->waits; i; i = d->links[i - 1].next) {
+        const mark *m = &d->marks[d->links[i - 1].mark];
+        if (m->slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, m->slot);
+    }
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++) {
         const uint32_t slot = w->lanes[i] ? d->lanes[w->lanes[i]].slot : 0;
         if (slot)
@@ -771,6 +711,10 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
 static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t collective_plus1,
                               rocl_error *err)
 {
+    static const rocl_time_class class_of[ROCL_ACTIVITIES] = {
+        [ROCL_ACTIVITY_COMPUTE] = ROCL_TIME_KERNEL,
+        [ROCL_ACTIVITY_COMMUNICATION] = ROCL_TIME_COMMUNICATION,
+        [ROCL_ACTIVITY_COPY] = ROCL_TIME_COPY};
     const int64_t now = p->time;
     uint32_t index =
         p->is_launched ? rocl_map_get(&d->work_of, p->number, ROCL_NONE) : new_work(d, p->number);
@@ -784,7 +728,12 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     memcpy(w->lanes, p->places, sizeof w->lanes);
     if (!w->lanes[ROCL_ON_STREAM])
         w->lanes[ROCL_ON_STREAM] = named;
-    note_begin(&d->lanes[w->lanes[ROCL_ON_GPU]], now, p->end);
+    lane *gpu = &d->lanes[w->lanes[ROCL_ON_GPU]];
+    if (now > gpu->until) {
+        gpu->quiet_from = gpu->until;
+        gpu->quiet_to = now;
+    }
+    gpu->until = p->end > gpu->until ? p->end : gpu->until;
     w->collective_plus1 = collective_plus1;
     w->end = p->end;
     if (!p->is_launched) {
@@ -792,14 +741,17 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
         join_slot(d, &w->slot, 0);
         list_work(d, index);
     }
-    rocl_time_class class = ROCL_TIME_KERNEL;
-    rocl_status st = find_work_class(d, p->is_copy, p->name, &class, err);
+    rocl_activity activity = ROCL_ACTIVITY_COPY;
+    rocl_status st =
+        p->is_copy || rocl_find_activity(d->c->trace, &d->activities, p->name, &activity)
+            ? ROCL_OK
+            : rocl_fail_memory(err);
     delay_work(d, w, p->is_launched, p->name, now, &st, err);
     for (unsigned i = 0; i < ROCL_PLACES; i++)
         if (w->lanes[i])
             d->lanes[w->lanes[i]].begun = true;
     free_links(d, &w->waits, &st, err);
-    w->what = find_time_key(d, class, ROCL_TIME_NAMED, p->name, w->process, &st, err);
+    w->what = find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process, &st, err);
     if (collective_plus1 && join_slot(d, &d->groups[collective_plus1 - 1].slot, w->slot))
         d->groups[collective_plus1 - 1].last = w->process;
     return st == ROCL_OK ? add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
@@ -824,35 +776,32 @@ static void note_end(dependencies *d, uint32_t stream, process_state *of)
     of->latest = stream;
 }
 
-/* The last rank of a collective, by name, which the others waited for. */
-static uint32_t find_late_rank(dependencies *d, const group *g, uint32_t process, rocl_status *st,
-                               rocl_error *err)
-{
-    const uint32_t rank = d->processes[g->last].rank_index;
-    char name[48];
-    if (!d->rank_names[rank]) {
-        rocl_rank_name(&d->points->ranks->all[rank], name);
-        d->rank_names[rank] = rocl_strings_put(d->c->trace->strings, name, strlen(name));
-    }
-    if (d->rank_names[rank] == ROCL_NONE)
-        *st = rocl_fail_memory(err);
-    return find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, d->rank_names[rank], process, st,
-                         err);
-}
-
 /* A kernel of a collective ends: it waited for the last of them to begin. */
 static rocl_status end_collective(dependencies *d, work *w, rocl_error *err)
 {
-    const group *g = &d->groups[w->collective_plus1 - 1];
+    group *g = &d->groups[w->collective_plus1 - 1];
+    const uint32_t rank = d->processes[g->last].rank_index;
     rocl_status st = ROCL_OK;
-    if (d->processes[g->last].rank_index == d->processes[w->process].rank_index)
+    if (rank == d->processes[w->process].rank_index) {
         rocl_path_wait(d->pub.path, w->slot, g->slot);
-    else
-        rocl_path_wait_elsewhere(d->pub.path, w->slot, g->slot,
-                                 find_late_rank(d, g, w->process, &st, err));
-    if (!leave_group(d, w->collective_plus1))
-        st = rocl_fail_memory(err);
-    return st;
+    } else {
+        uint32_t *name = &d->rank_names[rank];
+        if (!*name) {
+            char text[48];
+            rocl_rank_name(&d->points->ranks->all[rank], text);
+            *name = rocl_strings_put(d->c->trace->strings, text, strlen(text));
+        }
+        if (*name == ROCL_NONE)
+            return rocl_fail_memory(err);
+        rocl_path_wait_elsewhere(
+            d->pub.path, w->slot, g->slot,
+            find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name, w->process, &st, err));
+    }
+    if (--g->left)
+        return st;
+    free_slot(d, &g->slot);
+    rocl_map_del(&d->group_of, g->number);
+    return leave_place(&d->group_places, w->collective_plus1 - 1) ? st : rocl_fail_memory(err);
 }
 
 static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
@@ -897,44 +846,35 @@ static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
     return st;
 }
 
-/* Where processes and threads of each capture are among all. */
-static rocl_status count_threads(dependencies *d, rocl_error *err)
-{
-    const rocl_trace *t = d->c->trace;
-    d->processes_of = calloc(t->capture_count + 1, sizeof *d->processes_of);
-    d->threads_of = calloc(t->capture_count + 1, sizeof *d->threads_of);
-    if (!d->processes_of || !d->threads_of)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < t->capture_count; i++) {
-        d->processes_of[i + 1] = d->processes_of[i] + t->captures[i]->pub.process_count;
-        d->threads_of[i + 1] = d->threads_of[i] + t->captures[i]->pub.thread_count;
-    }
-    d->process_count = d->processes_of[t->capture_count];
-    d->thread_count = d->threads_of[t->capture_count];
-    d->processes = calloc(d->process_count + 1, sizeof *d->processes);
-    d->threads = calloc(d->thread_count + 1, sizeof *d->threads);
-    return d->processes && d->threads ? ROCL_OK : rocl_fail_memory(err);
-}
-
 static rocl_status begin_sweep(dependencies *d, rocl_error *err)
 {
     const rocl_trace *t = d->c->trace;
+    const size_t captures = t->capture_count;
     const rocl_rank_list *ranks = d->pub.ranks = d->points->ranks;
-    rocl_status st = count_threads(d, err);
-    if (st != ROCL_OK)
-        return st;
-    for (size_t i = 0; i < t->capture_count; i++)
+    d->processes_of = calloc(captures + 1, sizeof *d->processes_of);
+    d->threads_of = calloc(captures + 1, sizeof *d->threads_of);
+    if (!d->processes_of || !d->threads_of)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < captures; i++) {
+        d->processes_of[i + 1] = d->processes_of[i] + t->captures[i]->pub.process_count;
+        d->threads_of[i + 1] = d->threads_of[i] + t->captures[i]->pub.thread_count;
+    }
+    d->process_count = d->processes_of[captures];
+    d->thread_count = d->threads_of[captures];
+    d->processes = calloc(d->process_count + 1, sizeof *d->processes);
+    d->threads = calloc(d->thread_count + 1, sizeof *d->threads);
+    d->handles = calloc(d->points->handle_count, sizeof *d->handles);
+    d->rank_names = calloc(ranks->count + 1, sizeof *d->rank_names);
+    d->pub.rank_ends = calloc(ranks->count + 1, sizeof *d->pub.rank_ends);
+    if (!d->processes || !d->threads || !d->handles || !d->rank_names || !d->pub.rank_ends ||
+        !ROCL_GROW(d->lanes, d->lane_cap, d->points->place_count))
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < captures; i++)
         for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++) {
             process_state *of = &d->processes[d->processes_of[i] + k];
             of->rank = t->captures[i]->pub.processes[k].rank;
             of->rank_index = ranks->of[i][k];
         }
-    d->handles = calloc(d->points->handle_count, sizeof *d->handles);
-    d->rank_names = calloc(ranks->count + 1, sizeof *d->rank_names);
-    d->pub.rank_ends = calloc(ranks->count + 1, sizeof *d->pub.rank_ends);
-    if (!d->handles || !d->rank_names || !d->pub.rank_ends ||
-        !ROCL_GROW(d->lanes, d->lane_cap, d->points->place_count))
-        return rocl_fail_memory(err);
     while (d->lane_count < d->points->place_count)
         d->lanes[d->lane_count++] = fresh_lane;
     return ROCL_OK;
@@ -1058,7 +998,7 @@ void rocl_dependencies_close(rocl_dependencies *self)
     rocl_strings_free(d->pub.keys);
     rocl_map_free(&d->work_of);
     rocl_map_free(&d->group_of);
-    rocl_ids_free(&d->parts);
+    rocl_ids_free(&d->activities);
     free(d->handles);
     free(d->rank_names);
     free(d->pub.rank_ends);

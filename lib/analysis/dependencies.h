@@ -57,7 +57,7 @@ typedef struct rocl_dependencies {
     uint64_t waits, named;   /* calls that wait for a stream or event; those that say for which */
 } rocl_dependencies;
 
-/* Of a collector of ranges, kernels and copies, whose sorters it has: all of them. */
+/* For a collector of ranges, kernels and copies, whose sorters it has: all of them. */
 rocl_status rocl_dependencies_open(rocl_dependencies **d, rocl_collector *c, rocl_error *err);
 void rocl_dependencies_close(rocl_dependencies *d); /* NULL is fine */
 /* Concurrent. */

@@ -3,13 +3,13 @@
  * on it, what that call's thread did since the gap began is looked up next. */
 #include <stdlib.h>
 
-#include "analysis/distribution.h"
-#include "analysis/gaps.h"
 #include "analysis/activity.h"
+#include "analysis/calls.h"
+#include "analysis/distribution.h"
 #include "analysis/host.h"
+#include "analysis/lanes.h"
 #include "analysis/percentiles.h"
 #include "base/array.h"
-#include "trace/deal.h"
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 
@@ -39,11 +39,17 @@ typedef struct gap_sum {
     int64_t total;
 } gap_sum;
 
+/* A GPU, or a lane: what one stream or one queue of a process did on it. */
+typedef struct gap_track {
+    const rocl_gpu *gpu;
+    int64_t pid;      /* of a lane; -1: unknown */
+    const char *lane; /* "stream" or "queue" */
+    uint32_t name;    /* text: of the stream or queue */
+} gap_track;
+
 typedef struct track_gaps {
-    rocl_gap_track track;
-    uint32_t group; /* of its lengths */
-    uint64_t asked; /* on another rank: the track of rank 0 that this represents, + 1; 0: it is
-                       swept here */
+    uint64_t number;
+    gap_track track;
     bool any;
     int64_t first, last; /* of the work between which they are */
     uint32_t last_name;  /* of the piece that ends last so far */
@@ -57,70 +63,114 @@ typedef struct track_gaps {
     gap_sum all, buckets[BUCKETS], classes[GAP_CLASSES];
 } track_gaps;
 
-struct rocl_gaps {
-    rocl_collector *c;
-    bool lanes;
-    rocl_percentiles *lengths; /* by track */
-    rocl_sorter *questions;    /* gaps by process and stack id, track, start */
-    rocl_sorter *elsewhere;    /* on rank 0: those that other ranks answer, by rank, track, start */
-    bool asking;               /* it is read */
+typedef struct gaps {
+    rocl_collector c;
+    bool lanes;                           /* tracks are streams and queues, not GPUs */
+    uint64_t *first_stream, *first_queue; /* by capture: number of its first one */
+    rocl_sorter *work;                    /* kernels and copies by track and start */
+    rocl_sorter *questions;               /* gaps by process and stack id, track, start */
+    rocl_percentiles *lengths;            /* by track */
     rocl_host *host;
     uint32_t *first_end; /* by capture: the place of its first process; the last is the count */
     int64_t *ends;       /* by worker and process, and a place more in each capture for what has no
-                          * process: of its last event; in the end those of worker 0 */
-    bool ends_known;     /* hold for all */
-    track_gaps *tracks;
+                          * process: of its last event; in the end those of worker 0 hold */
+    track_gaps *tracks;  /* by number */
     size_t count, cap;
-};
+} gaps;
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+/* A number whose order is that of the rows: GPUs; lanes by GPU, streams before queues. Bits of a
+ * lane: 63..33 GPU, 32 is it a queue, 31..0 stream or queue, which are counted through all
+ * captures. */
+#define QUEUE_BIT (UINT64_C(1) << 32)
+#define GPU_SHIFT 33
+
+static gap_track describe_track(const gaps *g, uint64_t number)
+{
+    gap_track p = {.gpu = &g->c.trace->gpus[g->lanes ? number >> GPU_SHIFT : number], .pid = -1};
+    if (!g->lanes)
+        return p;
+    const bool queue = number & QUEUE_BIT;
+    const uint64_t *first = queue ? g->first_queue : g->first_stream;
+    const uint64_t at = number & (QUEUE_BIT - 1);
+    size_t i = 0;
+    while (at >= first[i + 1])
+        i++;
+    const rocl_capture *c = &g->c.trace->captures[i]->pub;
+    const rocl_queue *lane = queue ? &c->queues[at - first[i]] : &c->streams[at - first[i]];
+    if (lane->process < c->process_count)
+        p.pid = c->processes[lane->process].pid;
+    p.lane = queue ? "queue" : "stream";
+    p.name = lane->label;
+    return p;
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static size_t end_count(const rocl_gaps *g)
+static size_t end_count(const gaps *g)
 {
-    return g->first_end[g->c->trace->capture_count];
+    return g->first_end[g->c.trace->capture_count];
 }
 
-/* Of an event of this process. */
-static size_t place_of_end(const rocl_gaps *g, size_t capture, uint32_t process)
+/* Where the last end of events of this process is kept. */
+static size_t place_of_end(const gaps *g, size_t capture, uint32_t process)
 {
     const uint32_t first = g->first_end[capture], last = g->first_end[capture + 1] - 1;
     return process < last - first ? first + process : last;
 }
 
-rocl_status rocl_gaps_add_batch(rocl_gaps *g, unsigned worker, const rocl_batch *b, rocl_error *err)
+static rocl_status add_to_track(gaps *g, unsigned worker, const rocl_batch *b, const rocl_event *e,
+                                uint64_t track, rocl_error *err)
 {
+    const uint64_t key[4] = {track, (uint64_t)e->start, (uint64_t)e->end,
+                             rocl_row_word(e->id, b->kind) ^ (uint64_t)b->capture->index << 48};
+    const uint64_t numbers[] = {e->name, rocl_process_word(b->capture, e), e->stack_id};
+    return rocl_add_numbers(g->work, worker, key, numbers, 3, err);
+}
+
+static rocl_status add_gaps_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
+{
+    gaps *g = self;
+    const rocl_capture *c = b->capture;
     int64_t *ends = &g->ends[worker * end_count(g)];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        int64_t *end = &ends[place_of_end(g, b->capture->index, e->process)];
+        int64_t *end = &ends[place_of_end(g, c->index, e->process)];
         *end = e->end > *end ? e->end : *end;
-        if (b->kind == ROCL_REGION)
-            st = rocl_host_add_call(g->host, worker, b->capture, e, err);
+        if (b->kind == ROCL_REGION) {
+            st = rocl_host_add_call(g->host, worker, c, e, err);
+            continue;
+        }
+        const rocl_gpu *gpus[2];
+        const rocl_work_place at = rocl_work_place_of(b->kind, e);
+        const unsigned n = rocl_gpus_of(b, i, gpus);
+        for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
+            const uint64_t gpu = (uint64_t)(gpus[k] - g->c.trace->gpus), lanes = gpu << GPU_SHIFT;
+            if (!g->lanes)
+                st = add_to_track(g, worker, b, e, gpu, err);
+            else if (at.stream < c->stream_count)
+                st = add_to_track(g, worker, b, e, lanes | (g->first_stream[c->index] + at.stream),
+                                  err);
+            if (g->lanes && st == ROCL_OK && at.queue < c->queue_count)
+                st = add_to_track(g, worker, b, e,
+                                  lanes | QUEUE_BIT | (g->first_queue[c->index] + at.queue), err);
+        }
     }
     return st;
 }
 
-static void join_ends(rocl_gaps *g)
-{
-    const size_t n = end_count(g);
-    for (size_t i = n; i < n * g->c->trace->opt.jobs && !g->ends_known; i++)
-        g->ends[i % n] = g->ends[i] > g->ends[i % n] ? g->ends[i] : g->ends[i % n];
-    g->ends_known = true;
-}
-
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-rocl_status rocl_gaps_begin_track(rocl_gaps *g, const rocl_gap_track *track, rocl_error *err)
-{
-    join_ends(g);
-    if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
-        return rocl_fail_memory(err);
-    g->tracks[g->count] =
-        (track_gaps){.track = *track, .group = (uint32_t)g->count, .copies.until = INT64_MIN};
-    g->count++;
-    return ROCL_OK;
-}
+/* A kernel or a copy as the sweep meets it. */
+typedef struct gpu_work {
+    bool copy;
+    int64_t start, end;
+    uint32_t name;
+    uint64_t process, stack_id; /* as of rocl_calls */
+    rocl_event_ref event;
+} gpu_work;
 
 static int compare_lengths(const void *a, const void *b)
 {
@@ -133,50 +183,22 @@ static void add_to_gap_sum(gap_sum *s, int64_t length)
     s->total += length;
 }
 
-/* How much of the time up to `t` is covered, where no later piece was added. */
-static int64_t cover_before(const rocl_cover *c, int64_t t)
-{
-    return c->measure - (c->until > t ? c->until - t : 0);
-}
-
-static rocl_event_ref refer_to(const rocl_gpu_work *w)
-{
-    return (rocl_event_ref){(uint32_t)(w->process >> 32) + 1, w->row};
-}
-
-/* The rank that has the calls of a process. */
-static unsigned rank_of(const rocl_gaps *g, uint64_t process)
-{
-    const rocl_trace *t = g->c->trace;
-    return t->deal && t->joint ? rocl_deal_place_of(t->deal, (uint32_t)(process >> 32)).rank : 0;
-}
-
-static rocl_status add_elsewhere(rocl_gaps *g, const rocl_gpu_work *w, uint64_t track,
-                                 const gap *new_gap, int64_t copied, rocl_error *err)
-{
-    const uint64_t key[4] = {rank_of(g, w->process), track, (uint64_t)new_gap->start, w->process};
-    const uint64_t numbers[] = {w->stack_id, (uint64_t)new_gap->length, (uint64_t)copied};
-    if (!g->elsewhere && !(g->elsewhere = rocl_collector_sorter(g->c, 4)))
-        return rocl_fail_memory(err);
-    return rocl_add_numbers(g->elsewhere, 0, key, numbers, 3, err);
-}
-
 /* A gap that the work ends. */
-static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, rocl_error *err)
+static rocl_status add_gap(gaps *g, track_gaps *p, const gpu_work *w, rocl_error *err)
 {
     const gap new_gap = {.start = p->last,
                          .length = w->start - p->last,
                          .before = p->last_name,
                          .after = w->name,
                          .before_event = p->last_event,
-                         .after_event = refer_to(w),
+                         .after_event = w->event,
                          .why = GAP_UNKNOWN,
                          .call = ROCL_NONE,
                          .host = ROCL_NONE};
-    int64_t length = new_gap.length, copied = cover_before(&p->copies, w->start) - p->copied;
-    uint64_t track = (uint64_t)(p - g->tracks);
+    int64_t length = new_gap.length, copied = rocl_cover_before(&p->copies, w->start) - p->copied;
+    const uint64_t track = (uint64_t)(p - g->tracks);
     unsigned bucket = 0;
-    if (length < g->c->options->min_gap)
+    if (length < g->c.options->min_gap)
         return ROCL_OK;
     for (int64_t limit = 1000; bucket < BUCKETS - 1 && length >= limit; limit *= 10)
         bucket++;
@@ -185,21 +207,18 @@ static rocl_status add_gap(rocl_gaps *g, track_gaps *p, const rocl_gpu_work *w, 
     rocl_keep_first(p->longest, &p->longest_count, LONGEST_GAPS, sizeof *p->longest, &new_gap,
                     compare_lengths);
     rocl_status st = rocl_percentiles_add(g->lengths, 0, (uint32_t)track, length, err);
-    if (st == ROCL_OK && rank_of(g, w->process))
-        return add_elsewhere(g, w, track, &new_gap, copied, err);
     const uint64_t key[4] = {w->process, w->stack_id, track, (uint64_t)new_gap.start};
     const uint64_t numbers[] = {(uint64_t)length, (uint64_t)copied};
     return st == ROCL_OK ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err) : st;
 }
 
-rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error *err)
+static rocl_status sweep_work(gaps *g, track_gaps *p, const gpu_work *w, rocl_error *err)
 {
-    track_gaps *p = &g->tracks[g->count - 1];
-    const rocl_between between = g->c->options->gaps_between;
+    const rocl_between between = g->c.options->gaps_between;
     rocl_status st = ROCL_OK;
     /* Also work that bounds no gap ends what copies cover before it. */
     if (p->any && !p->marked && w->start > p->last) {
-        p->copied = cover_before(&p->copies, p->last);
+        p->copied = rocl_cover_before(&p->copies, p->last);
         p->marked = true;
     }
     if (between == ROCL_BETWEEN_ALL || (between == ROCL_BETWEEN_COPIES) == w->copy) {
@@ -213,7 +232,7 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
             p->marked = p->marked && w->end == p->last;
             p->last = w->end;
             p->last_name = w->name;
-            p->last_event = refer_to(w);
+            p->last_event = w->event;
         }
         p->any = true;
     }
@@ -222,10 +241,42 @@ rocl_status rocl_gaps_add_work(rocl_gaps *g, const rocl_gpu_work *w, rocl_error 
     return st;
 }
 
+static rocl_status sweep_tracks(gaps *g, rocl_error *err)
+{
+    rocl_sort_record rec;
+    track_gaps *p = NULL;
+    const size_t n = end_count(g);
+    for (size_t i = n; i < n * g->c.trace->opt.jobs; i++)
+        g->ends[i % n] = g->ends[i] > g->ends[i % n] ? g->ends[i] : g->ends[i % n];
+    rocl_status st = rocl_sorter_start(g->work, err);
+    while (rocl_next_record(g->work, &rec, &st, err)) {
+        uint64_t v[3]; /* name, process, stack id */
+        rocl_read_numbers(&rec, v, 3);
+        if (!p || p->number != rec.key[0]) {
+            if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
+                return rocl_fail_memory(err);
+            p = &g->tracks[g->count++];
+            *p = (track_gaps){.number = rec.key[0],
+                              .track = describe_track(g, rec.key[0]),
+                              .copies.until = INT64_MIN};
+        }
+        const uint64_t capture = v[1] >> 32, row = rec.key[3] ^ capture << 48;
+        const gpu_work w = {.copy = rocl_word_kind(row) == ROCL_COPY,
+                            .start = (int64_t)rec.key[1],
+                            .end = (int64_t)rec.key[2],
+                            .name = (uint32_t)v[0],
+                            .process = v[1],
+                            .stack_id = v[2],
+                            .event = {(uint32_t)capture + 1, row}};
+        st = sweep_work(g, p, &w, err);
+    }
+    return st;
+}
+
 /* ---- causes ---------------------------------------------------------------------------------- */
 
 /* One of the longest of a track, or NULL. */
-static gap *find_longest(rocl_gaps *g, uint64_t track, int64_t start)
+static gap *find_longest(gaps *g, uint64_t track, int64_t start)
 {
     track_gaps *p = &g->tracks[track];
     for (unsigned i = 0; i < p->longest_count; i++)
@@ -248,7 +299,7 @@ static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
     return late >= length - late ? GAP_HOST : GAP_LAUNCH;
 }
 
-static void set_class(rocl_gaps *g, uint64_t track, gap *longest, int64_t length, gap_class c)
+static void set_class(gaps *g, uint64_t track, gap *longest, int64_t length, gap_class c)
 {
     add_to_gap_sum(&g->tracks[track].classes[c], length);
     if (longest)
@@ -260,7 +311,7 @@ static void set_class(rocl_gaps *g, uint64_t track, gap *longest, int64_t length
 static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_call *call,
                            rocl_error *err)
 {
-    rocl_gaps *g = ctx;
+    gaps *g = ctx;
     uint64_t v[2];
     rocl_read_numbers(rec, v, 2);
     const uint64_t track = rec->key[2];
@@ -284,14 +335,16 @@ static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_ca
     return rocl_host_look_up(g->host, track, &t, err);
 }
 
-rocl_status rocl_gaps_look_up_calls(rocl_gaps *g, rocl_calls *calls, rocl_error *err)
+static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
-    return rocl_calls_look_up(calls, g->questions, on_call, g, err);
+    gaps *g = self;
+    const rocl_status st = sweep_tracks(g, err);
+    return st != ROCL_OK ? st : rocl_calls_look_up(calls, g->questions, on_call, g, err);
 }
 
 static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time *t, rocl_error *err)
 {
-    rocl_gaps *g = ctx;
+    gaps *g = ctx;
     gap *longest = find_longest(g, track, t->from);
     (void)err;
     if (t->gap)
@@ -317,7 +370,7 @@ static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time 
     }
 
 typedef struct gaps_row {
-    rocl_gap_track track;
+    gap_track track;
     gap_sum all;
     double wall_percent;
     int64_t min, median, p90, p99, max; /* -1: there is no gap */
@@ -339,26 +392,26 @@ static const rocl_column gap_columns[] = {
 };
 
 /* A bucket, or a class. */
-typedef struct part_row {
-    rocl_gap_track track;
-    const char *part;
+typedef struct kind_row {
+    gap_track track;
+    const char *kind;
     gap_sum sum;
     double percent;
-} part_row;
+} kind_row;
 
-#define PART_COLUMNS(key, title)                                                                   \
-    TRACK_COLUMNS(part_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(part_row, part)}, \
-        {"count", "Count", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(part_row, sum.count)},             \
-        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(part_row, sum.total)},             \
+#define KIND_COLUMNS(key, title)                                                                   \
+    TRACK_COLUMNS(kind_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(kind_row, kind)}, \
+        {"count", "Count", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(kind_row, sum.count)},             \
+        {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(kind_row, sum.total)},             \
     {                                                                                              \
-        "percent", "Of idle %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(part_row, percent)       \
+        "percent", "Of idle %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(kind_row, percent)       \
     }
 
-static const rocl_column bucket_columns[] = {PART_COLUMNS("bucket", "Gap")};
-static const rocl_column class_columns[] = {PART_COLUMNS("class", "Class")};
+static const rocl_column bucket_columns[] = {KIND_COLUMNS("bucket", "Gap")};
+static const rocl_column class_columns[] = {KIND_COLUMNS("class", "Class")};
 
 typedef struct longest_row {
-    rocl_gap_track track;
+    gap_track track;
     gap gap;
     const char *why;
     int64_t host_ns; /* -1: the host did nothing in the trace */
@@ -383,7 +436,7 @@ static const rocl_column longest_columns[] = {
      ROCL_CELL_BY(rocl_field_known, longest_row, host_ns)},
 };
 
-/* Of GPUs, and of lanes. */
+/* The first is for GPUs, the second for lanes. */
 static const rocl_table_def gap_tables[] = {
     {&rocl_gaps_report.tab, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
     {&rocl_gaps_report.tab, "lane_gaps", "Idle gaps per stream and queue",
@@ -412,7 +465,7 @@ const rocl_report_def rocl_gaps_report = {
 static const char *const class_names[GAP_CLASSES] = {"host",       "sync", "launch",
                                                      "dependency", "copy", "unknown"};
 
-static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
+static rocl_status put_gaps(const gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < g->count && st == ROCL_OK; i++) {
@@ -420,7 +473,7 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
         rocl_distribution d;
         gaps_row row = {
             p->track, p->all, rocl_percent(p->all.total, p->last - p->first), -1, -1, -1, -1, -1};
-        st = rocl_percentiles_describe(g->lengths, p->group, &d, err);
+        st = rocl_percentiles_describe(g->lengths, (uint32_t)i, &d, err);
         if (p->all.count) {
             row.min = d.min;
             row.median = d.median;
@@ -433,395 +486,151 @@ static rocl_status put_gaps(const rocl_gaps *g, const rocl_report_rows *r, rocl_
     return st;
 }
 
-/* There may be none, and nothing can be added to NULL. */
-static const track_gaps *end_of_tracks(const rocl_gaps *g)
-{
-    return g->count ? g->tracks + g->count : g->tracks;
-}
-
-static void put_buckets(const rocl_gaps *g, const rocl_report_rows *r)
-{
-    static const char *const names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
-                                               "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
-        for (unsigned i = 0; i < BUCKETS; i++)
-            if (p->buckets[i].count)
-                rocl_add_row(r, &(part_row){p->track, names[i], p->buckets[i],
-                                            rocl_percent(p->buckets[i].total, p->all.total)});
-}
-
 /* Every gap is in one class. The tail is not a gap, since no work ends it. */
-static rocl_status put_classes(const rocl_gaps *g, const rocl_report_rows *r, rocl_error *err)
+static rocl_status put_classes(const gaps *g, const rocl_report_rows *r, rocl_error *err)
 {
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
+    for (size_t k = 0; k < g->count; k++) {
+        const track_gaps *p = &g->tracks[k];
         int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
         for (int i = 0; i < GAP_CLASSES; i++) {
             const gap_sum *s = &p->classes[i];
             all += s->total;
             if (s->count)
-                rocl_add_row(r, &(part_row){p->track, class_names[i], *s,
+                rocl_add_row(r, &(kind_row){p->track, class_names[i], *s,
                                             rocl_percent(s->total, p->all.total)});
         }
         if (all != p->all.total)
             return rocl_fail(err, ROCL_INTERNAL, "classes of gaps do not add up");
         if (tail > 0)
-            rocl_add_row(r, &(part_row){p->track, "tail", {1, tail}, rocl_percent(0, 0)});
+            rocl_add_row(r, &(kind_row){p->track, "tail", {1, tail}, rocl_percent(0, 0)});
     }
     return ROCL_OK;
 }
 
-static bool was_recorded_by_pytorch(const rocl_trace *t)
+static rocl_status finish_gaps(void *self, rocl_tables *out, rocl_error *err)
 {
-    return rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
-}
-
-static void put_longest(const rocl_gaps *g, const rocl_report_rows *r)
-{
-    const rocl_stats_options *o = g->c->options;
-    size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++)
-        for (unsigned i = 0; i < p->longest_count && i < most; i++) {
-            const gap *l = &p->longest[i];
-            rocl_add_row(r, &(longest_row){p->track, *l, class_names[l->why],
-                                           l->host != ROCL_NONE ? l->host_ns : -1});
-        }
-}
-
-static int compare_tracks(const void *a, const void *b)
-{
-    const track_gaps *x = a, *y = b;
-    return (x->track.order > y->track.order) - (x->track.order < y->track.order);
-}
-
-rocl_status rocl_gaps_put_tables(rocl_gaps *g, rocl_tables *out, rocl_error *err)
-{
-    uint32_t lanes = g->lanes ? IF_LANES : 0;
-    rocl_collector_free_sorter(g->c, &g->questions);
+    static const char *const bucket_names[BUCKETS] = {"< 1 us",  "< 10 us",  "< 100 us", "< 1 ms",
+                                                      "< 10 ms", "< 100 ms", "< 1 s",    ">= 1 s"};
+    gaps *g = self;
+    const rocl_trace *t = g->c.trace;
+    const rocl_stats_options *o = g->c.options;
+    const uint32_t lanes = g->lanes ? IF_LANES : 0;
+    rocl_collector_free_sorter(&g->c, &g->questions);
     rocl_status st = rocl_host_resolve(g->host, on_host_time, g, err);
     if (st != ROCL_OK)
         return st;
-    if (g->count)
-        qsort(g->tracks, g->count, sizeof *g->tracks, compare_tracks);
-    rocl_report_rows r = rocl_begin_table(g->c, out, &gap_tables[g->lanes], lanes);
+    rocl_report_rows r = rocl_begin_table(&g->c, out, &gap_tables[g->lanes], lanes);
     st = put_gaps(g, &r, err);
-    if (!g->c->options->brief) {
-        r = rocl_begin_table(g->c, out, &bucket_tables[g->lanes], lanes);
-        put_buckets(g, &r);
+    if (!o->brief) {
+        r = rocl_begin_table(&g->c, out, &bucket_tables[g->lanes], lanes);
+        for (size_t k = 0; k < g->count; k++) {
+            const track_gaps *p = &g->tracks[k];
+            for (unsigned i = 0; i < BUCKETS; i++)
+                if (p->buckets[i].count)
+                    rocl_add_row(&r, &(kind_row){p->track, bucket_names[i], p->buckets[i],
+                                                 rocl_percent(p->buckets[i].total, p->all.total)});
+        }
     }
-    r = rocl_begin_table(g->c, out, &class_tables[g->lanes], lanes);
-    if (!rocl_trace_events(g->c->trace, ROCL_REGION) && g->count)
-        rocl_set_note(&r, was_recorded_by_pytorch(g->c->trace)
-                              ? "recorded without host calls: record with ProfilerActivity.CPU to "
-                                "see why"
-                              : "recorded without HIP calls: record with --hip-trace to see why");
+    r = rocl_begin_table(&g->c, out, &class_tables[g->lanes], lanes);
+    if (!rocl_trace_events(t, ROCL_REGION) && g->count) {
+        const bool pytorch =
+            rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
+        rocl_set_note(&r, pytorch ? "recorded without host calls: record with "
+                                    "ProfilerActivity.CPU to see why"
+                                  : "recorded without HIP calls: record with --hip-trace to see "
+                                    "why");
+    }
     if (st == ROCL_OK)
         st = put_classes(g, &r, err);
-    r = rocl_begin_table(g->c, out, &longest_tables[g->lanes], lanes);
-    put_longest(g, &r);
+    r = rocl_begin_table(&g->c, out, &longest_tables[g->lanes], lanes);
+    const size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
+    for (size_t k = 0; k < g->count; k++) {
+        const track_gaps *p = &g->tracks[k];
+        for (unsigned i = 0; i < p->longest_count && i < most; i++) {
+            const gap *l = &p->longest[i];
+            rocl_add_row(&r, &(longest_row){p->track, *l, class_names[l->why],
+                                            l->host != ROCL_NONE ? l->host_ns : -1});
+        }
+    }
     return st;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
+/* ---- the collector --------------------------------------------------------------------------- */
 
-/* Bytes of the questions of a round. */
-#define QUESTIONS ((size_t)4 << 20)
-
-void rocl_gaps_put_ends(const rocl_gaps *g, rocl_put *to)
+static rocl_status open_gaps(void *self, rocl_error *err)
 {
-    const size_t n = end_count(g);
-    for (size_t i = 0; i < n; i++) {
-        int64_t end = INT64_MIN;
-        for (unsigned w = 0; w < g->c->trace->opt.jobs; w++) {
-            const int64_t e = g->ends[w * n + i];
-            end = e > end ? e : end;
-        }
-        if (end == INT64_MIN)
-            continue;
-        rocl_put_number(to, i + 1);
-        rocl_put_signed(to, end);
-    }
-    rocl_put_number(to, 0);
-}
-
-rocl_status rocl_gaps_take_ends(rocl_gaps *g, rocl_taken *from, rocl_error *err)
-{
-    uint64_t place;
-    while ((place = rocl_take_number(from))) {
-        if (place > end_count(g))
-            return rocl_team_bad_message(err);
-        g->ends[place - 1] = rocl_take_signed(from);
-    }
-    return ROCL_OK;
-}
-
-/* ---- causes ---- */
-
-static rocl_status start_asking(rocl_gaps *g, rocl_error *err)
-{
-    const unsigned size = rocl_team_size(g->c->trace->opt.team);
-    rocl_sort_bound *bounds = calloc(size, sizeof *bounds);
-    if (!bounds)
+    gaps *g = self;
+    const rocl_trace *t = g->c.trace;
+    g->c.needs_calls = true;
+    g->work = rocl_collector_sorter(&g->c, 4);
+    g->questions = rocl_collector_sorter(&g->c, 4);
+    g->lengths = rocl_percentiles_new(t->space, t->opt.jobs);
+    g->host = rocl_host_new(&g->c);
+    g->first_end = calloc(t->capture_count + 1, sizeof *g->first_end);
+    if (!g->work || !g->questions || !g->lengths || !g->host || !g->first_end)
         return rocl_fail_memory(err);
-    for (unsigned r = 1; r < size; r++)
-        bounds[r - 1].word[0] = r;
-    const rocl_status st = rocl_sorter_start_ranges(g->elsewhere, bounds, size - 1, err);
-    free(bounds);
-    g->asking = true;
-    return st;
-}
-
-rocl_status rocl_gaps_ask_causes(rocl_gaps *g, uint64_t number, unsigned rank, rocl_put *to,
-                                 rocl_error *err)
-{
-    const size_t empty = to->b.len;
-    rocl_status st = !g->elsewhere || g->asking ? ROCL_OK : start_asking(g, err);
-    bool more = g->elsewhere;
-    while (st == ROCL_OK && more && to->b.len - empty < QUESTIONS) {
-        rocl_sort_record rec;
-        uint64_t v[3];
-        st = rocl_sorter_next_of(g->elsewhere, rank, &rec, &more, err);
-        if (st != ROCL_OK || !more)
-            break;
-        rocl_read_numbers(&rec, v, 3);
-        if (to->b.len == empty)
-            rocl_put_number(to, number);
-        rocl_put_number(to, rec.key[1]);
-        rocl_put_number(to, rec.key[2]);
-        rocl_put_number(to, rec.key[3]);
-        for (unsigned i = 0; i < 3; i++)
-            rocl_put_number(to, v[i]);
-        rocl_put_number(to, find_longest(g, rec.key[1], (int64_t)rec.key[2]) != NULL);
-    }
-    return st;
-}
-
-/* The local track that represents one of rank 0, whose questions are adjacent. NULL: memory is
- * out. */
-static track_gaps *find_asked(rocl_gaps *g, uint64_t asked)
-{
-    track_gaps *last = g->count ? &g->tracks[g->count - 1] : NULL;
-    if (last && last->asked == asked + 1)
-        return last;
-    if (!ROCL_GROW(g->tracks, g->cap, g->count + 1))
-        return NULL;
-    g->tracks[g->count] = (track_gaps){.asked = asked + 1};
-    return &g->tracks[g->count++];
-}
-
-rocl_status rocl_gaps_take_questions(rocl_gaps *g, rocl_taken *from, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        track_gaps *p = find_asked(g, rocl_take_number(from));
-        const uint64_t start = rocl_take_number(from), process = rocl_take_number(from);
-        const uint64_t stack_id = rocl_take_number(from);
-        const uint64_t numbers[] = {rocl_take_number(from), rocl_take_number(from)};
-        const bool longest = rocl_take_number(from);
-        if (!p)
-            return rocl_fail_memory(err);
-        if (from->r.bad || (longest && p->longest_count == LONGEST_GAPS))
-            return rocl_team_bad_message(err);
-        if (longest)
-            p->longest[p->longest_count++] = (gap){
-                .start = (int64_t)start, .why = GAP_UNKNOWN, .call = ROCL_NONE, .host = ROCL_NONE};
-        const uint64_t key[4] = {process, stack_id, (uint64_t)(p - g->tracks), start};
-        st = rocl_add_numbers(g->questions, 0, key, numbers, 2, err);
-    }
-    return st;
-}
-
-rocl_status rocl_gaps_find_causes(rocl_gaps *g, rocl_error *err)
-{
-    rocl_collector_free_sorter(g->c, &g->questions);
-    return rocl_host_resolve(g->host, on_host_time, g, err);
-}
-
-static void put_sums(const gap_sum *sums, size_t n, rocl_put *to)
-{
-    for (size_t i = 0; i < n; i++) {
-        rocl_put_number(to, sums[i].count);
-        rocl_put_number(to, (uint64_t)sums[i].total);
-    }
-}
-
-static void add_taken_sums(gap_sum *sums, size_t n, rocl_taken *from)
-{
-    for (size_t i = 0; i < n; i++) {
-        sums[i].count += rocl_take_number(from);
-        sums[i].total += (int64_t)rocl_take_number(from);
-    }
-}
-
-static void put_cause(const gap *l, rocl_put *to)
-{
-    rocl_put_number(to, l->why);
-    rocl_put_text(to, l->call);
-    rocl_put_text(to, l->host);
-    rocl_put_signed(to, l->host_ns);
-}
-
-static void take_cause(gap *l, rocl_taken *from)
-{
-    l->why = (gap_class)rocl_take_number(from);
-    from->r.bad |= l->why >= GAP_CLASSES;
-    l->why = from->r.bad ? GAP_UNKNOWN : l->why;
-    l->call = rocl_take_text(from);
-    l->host = rocl_take_text(from);
-    l->host_ns = rocl_take_signed(from);
-}
-
-void rocl_gaps_put_causes(const rocl_gaps *g, rocl_put *to)
-{
-    for (const track_gaps *p = g->tracks; p != end_of_tracks(g); p++) {
-        if (!p->asked)
-            continue;
-        rocl_put_number(to, p->asked);
-        put_sums(p->classes, GAP_CLASSES, to);
-        rocl_put_number(to, p->longest_count);
-        for (unsigned i = 0; i < p->longest_count; i++) {
-            rocl_put_signed(to, p->longest[i].start);
-            put_cause(&p->longest[i], to);
-        }
-    }
-    rocl_put_number(to, 0);
-}
-
-rocl_status rocl_gaps_take_causes(rocl_gaps *g, rocl_taken *from, rocl_error *err)
-{
-    uint64_t asked;
-    while ((asked = rocl_take_number(from))) {
-        if (asked > g->count)
-            return rocl_team_bad_message(err);
-        add_taken_sums(g->tracks[asked - 1].classes, GAP_CLASSES, from);
-        for (uint64_t n = rocl_take_number(from); n && !from->r.bad; n--) {
-            gap cause;
-            gap *l = find_longest(g, asked - 1, rocl_take_signed(from));
-            take_cause(l ? l : &cause, from);
-            from->r.bad |= !l;
-        }
-    }
-    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
-/* ---- tracks ---- */
-
-static void put_event(const rocl_event_ref *e, rocl_put *to)
-{
-    rocl_put_number(to, e->capture_plus1);
-    rocl_put_number(to, e->row);
-}
-
-static rocl_event_ref take_event(rocl_taken *from)
-{
-    rocl_event_ref e = {.capture_plus1 = (uint32_t)rocl_take_number(from)};
-    e.row = rocl_take_number(from);
-    return e;
-}
-
-void rocl_gaps_put_track(rocl_gaps *g, size_t i, rocl_put *to)
-{
-    const track_gaps *p = &g->tracks[i];
-    rocl_put_number(to, p->any);
-    rocl_put_signed(to, p->first);
-    rocl_put_signed(to, p->last);
-    rocl_put_signed(to, p->program_end);
-    put_sums(&p->all, 1, to);
-    put_sums(p->buckets, BUCKETS, to);
-    put_sums(p->classes, GAP_CLASSES, to);
-    rocl_put_number(to, p->longest_count);
-    for (unsigned k = 0; k < p->longest_count; k++) {
-        const gap *l = &p->longest[k];
-        rocl_put_signed(to, l->start);
-        rocl_put_signed(to, l->length);
-        rocl_put_text(to, l->before);
-        rocl_put_text(to, l->after);
-        put_event(&l->before_event, to);
-        put_event(&l->after_event, to);
-        put_cause(l, to);
-    }
-    if (p->all.count)
-        rocl_percentiles_put(g->lengths, p->group, to);
-}
-
-rocl_status rocl_gaps_take_track(rocl_gaps *g, unsigned rank, const rocl_gap_track *track,
-                                 rocl_taken *from, rocl_error *err)
-{
-    rocl_status st = rocl_gaps_begin_track(g, track, err);
-    if (st != ROCL_OK)
-        return st;
-    track_gaps *p = &g->tracks[g->count - 1];
-    p->any = rocl_take_number(from);
-    p->first = rocl_take_signed(from);
-    p->last = rocl_take_signed(from);
-    p->program_end = rocl_take_signed(from);
-    add_taken_sums(&p->all, 1, from);
-    add_taken_sums(p->buckets, BUCKETS, from);
-    add_taken_sums(p->classes, GAP_CLASSES, from);
-    const uint64_t n = rocl_take_number(from);
-    if (from->r.bad || n > LONGEST_GAPS)
-        return rocl_team_bad_message(err);
-    for (p->longest_count = 0; p->longest_count < n; p->longest_count++) {
-        gap *l = &p->longest[p->longest_count];
-        l->start = rocl_take_signed(from);
-        l->length = rocl_take_signed(from);
-        l->before = rocl_take_text(from);
-        l->after = rocl_take_text(from);
-        l->before_event = take_event(from);
-        l->after_event = take_event(from);
-        take_cause(l, from);
-    }
-    return p->all.count ? rocl_percentiles_take(g->lengths, rank, p->group, true, from, err)
-                        : ROCL_OK;
-}
-
-rocl_percentiles *rocl_gaps_lengths(const rocl_gaps *g)
-{
-    return g->lengths;
-}
-
-/* ---- begin and end --------------------------------------------------------------------------- */
-
-/* Only the processes of a capture that are known have a place. */
-static bool make_ends(rocl_gaps *g)
-{
-    const rocl_trace *t = g->c->trace;
-    if (!(g->first_end = calloc(t->capture_count + 1, sizeof *g->first_end)))
-        return false;
+    /* Only the processes of a capture that are known have a place. */
     for (size_t i = 0; i < t->capture_count; i++)
         g->first_end[i + 1] = g->first_end[i] + t->captures[i]->pub.process_count + 1;
     const size_t n = end_count(g) * t->opt.jobs;
     if (!(g->ends = calloc(n + 1, sizeof *g->ends)))
-        return false;
+        return rocl_fail_memory(err);
     for (size_t i = 0; i < n; i++)
         g->ends[i] = INT64_MIN;
-    return true;
+    return ROCL_OK;
 }
 
-rocl_gaps *rocl_gaps_new(rocl_collector *c, bool lanes)
+static rocl_status open_lane_gaps(void *self, rocl_error *err)
 {
-    const rocl_trace *t = c->trace;
-    rocl_gaps *g = calloc(1, sizeof *g);
-    if (!g)
-        return NULL;
-    g->c = c;
-    g->lanes = lanes;
-    g->lengths = rocl_percentiles_new(t->space, t->opt.jobs);
-    g->questions = rocl_collector_sorter(c, 4);
-    g->host = rocl_host_new(c);
-    if (make_ends(g) && g->lengths && g->questions && g->host)
-        return g;
-    rocl_gaps_free(g);
-    return NULL;
+    gaps *g = self;
+    g->lanes = true;
+    const size_t n = g->c.trace->capture_count;
+    const rocl_status st = open_gaps(g, err);
+    g->first_stream = calloc(n + 1, sizeof *g->first_stream);
+    g->first_queue = calloc(n + 1, sizeof *g->first_queue);
+    if (st != ROCL_OK || !g->first_stream || !g->first_queue)
+        return st != ROCL_OK ? st : rocl_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const rocl_capture *c = &g->c.trace->captures[i]->pub;
+        g->first_stream[i + 1] = g->first_stream[i] + c->stream_count;
+        g->first_queue[i + 1] = g->first_queue[i] + c->queue_count;
+    }
+    if (g->first_stream[n] >= QUEUE_BIT || g->first_queue[n] >= QUEUE_BIT)
+        return rocl_fail(err, ROCL_INTERNAL, "too many streams or queues");
+    return ROCL_OK;
 }
 
-void rocl_gaps_free(rocl_gaps *g)
+static void close_gaps(void *self)
 {
-    if (!g)
-        return;
+    gaps *g = self;
     rocl_percentiles_free(g->lengths);
     rocl_host_free(g->host);
+    free(g->first_stream);
+    free(g->first_queue);
     free(g->first_end);
     free(g->ends);
     free(g->tracks);
-    free(g);
 }
+
+const rocl_collector_def rocl_gaps_collector = {
+    .reports = 1u << ROCL_REPORT_GAPS,
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_REGION),
+    .size = sizeof(gaps),
+    .open = open_gaps,
+    .add_batch = add_gaps_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_gaps,
+    .close = close_gaps,
+};
+
+const rocl_collector_def rocl_lane_gaps_collector = {
+    .reports = 1u << ROCL_REPORT_GAPS,
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_REGION),
+    .size = sizeof(gaps),
+    .by_stream = true,
+    .open = open_lane_gaps,
+    .add_batch = add_gaps_batch,
+    .look_up_calls = look_up_calls,
+    .finish = finish_gaps,
+    .close = close_gaps,
+};

@@ -40,7 +40,7 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
         const uint64_t gpu =
             known ? (uint64_t)(used[0] - g->trace->gpus) : g->trace->gpu_count + machine;
         const uint64_t key[3] = {gpu, (uint64_t)e->start, (uint64_t)e->end};
-        /* Of kernels without a GPU there is a byte. */
+        /* A byte says that it is a kernel without a GPU. */
         st = rocl_sorter_add(g->sorter, worker, key, "", !known && b->kind == ROCL_DISPATCH, err);
     }
     return st;

@@ -125,21 +125,7 @@ static int compare_slots(const void *a, const void *b, void *ctx)
     return x < y ? -1 : x > y;
 }
 
-/* Of g->key, which begins with its key. 0: memory is out. */
-static uint32_t find_graph(graphs *g, const graph_key *key)
-{
-    if (g->key.failed)
-        return 0;
-    const size_t before = rocl_strings_count(g->keys);
-    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
-    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
-        return 0;
-    if (id >= before)
-        g->all[id] = (graph){.key = *key};
-    return id;
-}
-
-/* The graph of the launch at hand. */
+/* The graph of the launch at hand. 0: memory is out. */
 static uint32_t find_graph_of_unit(graphs *g)
 {
     unit *u = &g->unit;
@@ -156,43 +142,15 @@ static uint32_t find_graph_of_unit(graphs *g)
         const slot *s = &g->slots[u->slots[i]];
         rocl_buf_put(&g->key, &(known_name){s->what, s->count}, sizeof(known_name));
     }
-    return find_graph(g, &key);
-}
-
-/* Adds further launches of the same graph. */
-static void add_launches(graph *to, const graph *from)
-{
-    if (!to->launches || from->first < to->first ||
-        (from->first == to->first && from->first_process < to->first_process)) {
-        to->first = from->first;
-        to->first_process = from->first_process;
-        to->first_stack = from->first_stack;
-        to->first_name = from->first_name;
-    }
-    to->least = to->launches && to->least < from->least ? to->least : from->least;
-    to->most = to->most > from->most ? to->most : from->most;
-    to->launches += from->launches;
-    to->work += from->work;
-    to->kernels += from->kernels;
-    to->copies += from->copies;
-    to->kernel_ns += from->kernel_ns;
-    to->calls += from->calls;
-    to->spans += from->spans;
-    to->busy += from->busy;
-    to->delays += from->delays;
-    to->longest_gap = to->longest_gap > from->longest_gap ? to->longest_gap : from->longest_gap;
-}
-
-/* what: kind and name. False: memory is out. */
-static bool add_member(graphs *g, uint32_t of, uint64_t what, const rocl_distribution *d)
-{
-    const member_key key = {of, what};
-    const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
-    if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
-        return false;
-    g->members[m].key = key;
-    rocl_distribution_merge(&g->members[m].d, d);
-    return true;
+    if (g->key.failed)
+        return 0;
+    const size_t before = rocl_strings_count(g->keys);
+    const uint32_t id = rocl_strings_put(g->keys, (const char *)g->key.data, g->key.len);
+    if (id == ROCL_NONE || !ROCL_GROW(g->all, g->cap, (size_t)id + 1))
+        return 0;
+    if (id >= before)
+        g->all[id] = (graph){.key = key};
+    return id;
 }
 
 static rocl_status end_unit(graphs *g, rocl_error *err)
@@ -205,27 +163,34 @@ static rocl_status end_unit(graphs *g, rocl_error *err)
         return rocl_fail_memory(err);
     const uint64_t work = u->kernels + u->copies;
     const int64_t span = u->last - u->first;
-    add_launches(&g->all[id],
-                 &(graph){.first_name = u->first_name,
-                          .first_process = u->process,
-                          .first_stack = u->stack_id,
-                          .first = u->first,
-                          .launches = 1,
-                          .work = work,
-                          .kernels = u->kernels,
-                          .copies = u->copies,
-                          .least = work,
-                          .most = work,
-                          .kernel_ns = u->kernel_ns,
-                          .calls = (uint64_t)(u->call.end - u->call.start),
-                          .spans = (uint64_t)span,
-                          .busy = (uint64_t)u->busy.measure,
-                          .delays = u->first > u->call.end ? (uint64_t)(u->first - u->call.end) : 0,
-                          .longest_gap = u->gap});
+    graph *of = &g->all[id];
+    if (!of->launches || u->first < of->first ||
+        (u->first == of->first && u->process < of->first_process)) {
+        of->first = u->first;
+        of->first_process = u->process;
+        of->first_stack = u->stack_id;
+        of->first_name = u->first_name;
+    }
+    of->least = of->launches && of->least < work ? of->least : work;
+    of->most = of->most > work ? of->most : work;
+    of->launches++;
+    of->work += work;
+    of->kernels += u->kernels;
+    of->copies += u->copies;
+    of->kernel_ns += u->kernel_ns;
+    of->calls += (uint64_t)(u->call.end - u->call.start);
+    of->spans += (uint64_t)span;
+    of->busy += (uint64_t)u->busy.measure;
+    of->delays += u->first > u->call.end ? (uint64_t)(u->first - u->call.end) : 0;
+    of->longest_gap = of->longest_gap > u->gap ? of->longest_gap : u->gap;
     for (size_t i = 0; i < u->slot_count; i++) {
         const slot *s = &g->slots[u->slots[i]];
-        if (!add_member(g, id, s->what, &s->d))
+        const member_key key = {id, s->what};
+        const uint32_t m = rocl_strings_put(g->member_keys, (const char *)&key, sizeof key);
+        if (m == ROCL_NONE || !ROCL_GROW(g->members, g->member_cap, (size_t)m + 1))
             return rocl_fail_memory(err);
+        g->members[m].key = key;
+        rocl_distribution_merge(&g->members[m].d, &s->d);
     }
     u->open = false;
     return rocl_percentiles_add(g->spans, 0, id, span, err);
@@ -470,15 +435,10 @@ static void put_members(graphs *g, rocl_tables *out)
     rocl_add_top_rows(&r, m, count - 1, sizeof *m, add_member_row);
 }
 
-static rocl_status settle_graphs(void *self, rocl_error *err)
-{
-    return end_unit(self, err);
-}
-
 static rocl_status finish_graphs(void *self, rocl_tables *out, rocl_error *err)
 {
     graphs *g = self;
-    rocl_status st = settle_graphs(g, err);
+    rocl_status st = end_unit(g, err);
     rocl_collector_free_sorter(&g->c, &g->work);
     const size_t count = rocl_strings_count(g->keys) - 1;
     graph **order = calloc(count + 1, sizeof *order);
@@ -540,141 +500,6 @@ static void close_graphs(void *self)
     rocl_buf_free(&g->key);
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* What is put: graphs, then what is in them. */
-enum { GRAPH, MEMBER };
-
-/* Numbers of a graph that are put as they are. */
-#define GRAPH_NUMBERS(X)                                                                           \
-    X(first_process)                                                                               \
-    X(first_stack) X(launches) X(work) X(kernels) X(copies) X(least) X(most) X(longest_gap)
-
-#define GRAPH_SUMS(X) X(kernel_ns) X(calls) X(spans) X(busy) X(delays)
-
-/* Kind and name of work. */
-static void put_what(rocl_put *to, uint64_t what)
-{
-    rocl_put_number(to, rocl_word_kind(what));
-    rocl_put_text(to, (uint32_t)(what >> ROCL_KIND_BITS));
-}
-
-static uint64_t take_what(rocl_taken *from)
-{
-    const uint64_t kind = rocl_take_number(from);
-    from->r.bad |= kind != ROCL_DISPATCH && kind != ROCL_COPY;
-    return rocl_row_word(rocl_take_text(from), (rocl_kind)kind);
-}
-
-static void put_graph(graphs *g, uint32_t id, rocl_put *to)
-{
-    const graph *of = &g->all[id];
-    size_t len;
-    const char *key = rocl_strings_get(g->keys, id, &len);
-    rocl_put_number(to, GRAPH);
-    rocl_put_bytes(to, &of->key, sizeof of->key);
-    rocl_put_number(to, (len - sizeof of->key) / sizeof(known_name));
-    for (size_t at = sizeof of->key; at < len; at += sizeof(known_name)) {
-        known_name n;
-        memcpy(&n, key + at, sizeof n);
-        put_what(to, n.what);
-        rocl_put_number(to, n.count);
-    }
-    rocl_put_text(to, of->first_name);
-    rocl_put_signed(to, of->first);
-#define PUT(field) rocl_put_number(to, (uint64_t)of->field);
-    GRAPH_NUMBERS(PUT)
-#undef PUT
-#define PUT(field) rocl_put_wide(to, of->field);
-    GRAPH_SUMS(PUT)
-#undef PUT
-    rocl_percentiles_put(g->spans, id, to);
-}
-
-static rocl_status put_graphs(void *self, rocl_put *to, rocl_error *err)
-{
-    graphs *g = self;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = 1; i < rocl_strings_count(g->keys) && st == ROCL_OK; i++) {
-        put_graph(g, i, to);
-        st = rocl_put_piece(to, err);
-    }
-    for (uint32_t i = 1; i < rocl_strings_count(g->member_keys) && st == ROCL_OK; i++) {
-        const member *m = &g->members[i];
-        rocl_put_number(to, MEMBER);
-        rocl_put_number(to, m->key.graph - 1);
-        put_what(to, m->key.what);
-        rocl_put_sums(to, &m->d);
-        st = rocl_put_piece(to, err);
-    }
-    return st;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    const known_name *n = a, *m = b;
-    return n->what < m->what ? -1 : n->what > m->what;
-}
-
-static rocl_status take_graph(graphs *g, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    graph of = {0};
-    rocl_take_bytes(from, &of.key, sizeof of.key);
-    g->key.len = 0;
-    rocl_buf_put(&g->key, &of.key, sizeof of.key);
-    size_t count = 0;
-    for (uint64_t n = rocl_take_number(from); n && !from->r.bad && !g->key.failed; n--, count++) {
-        known_name name = {.what = take_what(from)};
-        name.count = rocl_take_number(from);
-        rocl_buf_put(&g->key, &name, sizeof name);
-    }
-    of.first_name = rocl_take_text(from);
-    of.first = rocl_take_signed(from);
-#define TAKE(field) of.field = (__typeof__(of.field))rocl_take_number(from);
-    GRAPH_NUMBERS(TAKE)
-#undef TAKE
-#define TAKE(field) of.field = rocl_take_wide(from);
-    GRAPH_SUMS(TAKE)
-#undef TAKE
-    if (from->r.bad)
-        return rocl_team_bad_message(err);
-    if (count && !g->key.failed) /* in the order of our texts */
-        qsort(g->key.data + sizeof of.key, count, sizeof(known_name), compare_names);
-    const uint32_t id = find_graph(g, &of.key);
-    if (!id || !rocl_keep_id(from, id))
-        return rocl_fail_memory(err);
-    add_launches(&g->all[id], &of);
-    return rocl_percentiles_take(g->spans, rank, id, true, from, err);
-}
-
-static rocl_status take_member(graphs *g, rocl_taken *from, rocl_error *err)
-{
-    const uint32_t of = rocl_kept_id(from, rocl_take_number(from));
-    const uint64_t what = take_what(from);
-    rocl_distribution d;
-    if (!rocl_take_sums(from, &d))
-        return rocl_team_bad_message(err);
-    return add_member(g, of, what, &d) ? ROCL_OK : rocl_fail_memory(err);
-}
-
-static rocl_status take_graphs(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    graphs *g = self;
-    rocl_status st = ROCL_OK;
-    while (!rocl_taken_all(from) && st == ROCL_OK)
-        st = rocl_take_number(from) == GRAPH ? take_graph(g, rank, from, err)
-                                             : take_member(g, from, err);
-    return st;
-}
-
-static rocl_percentiles *graph_samples(void *self)
-{
-    return ((graphs *)self)->spans;
-}
-
-static const rocl_gather_def gather_graphs = {
-    .settle = settle_graphs, .put = put_graphs, .take = take_graphs, .samples = graph_samples};
-
 const rocl_collector_def rocl_graphs_collector = {
     .reports = 1u << ROCL_REPORT_GRAPHS,
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
@@ -684,5 +509,4 @@ const rocl_collector_def rocl_graphs_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_graphs,
     .close = close_graphs,
-    .gather = &gather_graphs,
 };

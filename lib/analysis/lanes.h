@@ -36,7 +36,7 @@ rocl_lane_name rocl_name_lane(const rocl_trace *t, const rocl_lane_key *k);
 int rocl_compare_lanes(const rocl_lane_key *a, const rocl_lane_name *x, const rocl_lane_key *b,
                        const rocl_lane_name *y);
 
-/* Those of rocl_begin_table() for these columns. */
+/* The conditions of rocl_begin_table() for these columns. */
 static inline uint32_t rocl_lane_conditions(const rocl_trace *t)
 {
     return t->machine_count > 1 && t->named_count ? ROCL_IF_OWN : 0;

@@ -39,7 +39,7 @@ void rocl_path_free_slot(rocl_path *p, uint32_t slot);
 void rocl_path_copy(rocl_path *p, uint32_t to, uint32_t from);
 /* True: `from` has come further, and the time of `to` is now its. */
 bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from);
-/* The same for what is elsewhere: for paths that stay where they are it is a step of `what`. */
+/* Waits for what is elsewhere: for paths that stay where they are it is a step of `what`. */
 void rocl_path_wait_elsewhere(rocl_path *p, uint32_t to, uint32_t from, uint32_t what);
 /* A step of the slot until a time, no earlier than its own. what: what the time is of; below 2^31.
  * varies: it takes another time in scenarios that change `what`. */

@@ -16,7 +16,6 @@
 
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
-#include "analysis/gaps.h"
 #include "analysis/lanes.h"
 #include "analysis/activity.h"
 #include "analysis/percentiles.h"
@@ -78,7 +77,7 @@ typedef struct queues {
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *work, *edges, *runs, *asked;
     rocl_percentiles *delays; /* by lane and cause */
-    lane *lanes;              /* [0] is none */
+    lane *lanes;          /* [0] is none */
     size_t lane_count;
     uint32_t *order;       /* lanes as they are printed */
     uint64_t *gpu_lane;    /* by GPU: the lane of all of its work, UINT64_MAX: of several */
@@ -167,27 +166,23 @@ static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* The slices of the time that a lane had its length since the last change. */
-static void fill_slices(const queues *q, lane *l, int64_t to)
+/* A lane has had its length until now. */
+static void pass_time(const queues *q, lane *l, int64_t until)
 {
     const rocl_slices *time = &q->time[machine_of_lane(q, l)];
     int64_t from = l->since;
-    for (uint64_t i = rocl_slice_at(time, from); from < to && i < time->count; i++) {
-        const int64_t next = rocl_slice_begin(time, i + 1), end = next < to ? next : to;
+    l->since = until;
+    if (until <= from)
+        return;
+    l->ns[l->now < LENGTHS ? l->now : LENGTHS] += until - from;
+    if (!l->slices || !l->now)
+        return;
+    for (uint64_t i = rocl_slice_at(time, from); from < until && i < time->count; i++) {
+        const int64_t next = rocl_slice_begin(time, i + 1), end = next < until ? next : until;
         l->slices[i].sum += (double)l->now * (double)(end - from);
         l->slices[i].most = l->now > l->slices[i].most ? l->now : l->slices[i].most;
         from = end;
     }
-}
-
-static void pass_time(const queues *q, lane *l, int64_t until)
-{
-    if (until > l->since) {
-        if (l->slices && l->now)
-            fill_slices(q, l, until);
-        l->ns[l->now < LENGTHS ? l->now : LENGTHS] += until - l->since;
-    }
-    l->since = until;
 }
 
 /* The process that is swept: from its first to its last work. */
@@ -282,36 +277,26 @@ static rocl_status sweep_edges(queues *q, rocl_error *err)
 
 /* ---- delays ---------------------------------------------------------------------------------- */
 
-/* part: a cause, or WHOLE. */
-static rocl_status add_part(queues *q, uint64_t of, unsigned part, int64_t ns, rocl_error *err)
+/* why: a cause, or WHOLE. */
+static rocl_status add_delay(queues *q, uint64_t of, unsigned why, int64_t ns, rocl_error *err)
 {
-    const uint32_t own = (uint32_t)of * PER_LANE + part;
+    const uint32_t own = (uint32_t)of * PER_LANE + why;
     rocl_status st = rocl_percentiles_add(q->delays, 0, own, ns, err);
-    return st == ROCL_OK ? rocl_percentiles_add(q->delays, 0, part, ns, err) : st;
+    return st == ROCL_OK ? rocl_percentiles_add(q->delays, 0, why, ns, err) : st;
 }
 
 /* Classifies the rest of a delay after the time in which the GPU was busy. */
 static rocl_status add_rest(queues *q, uint64_t of, cause rest, int64_t busy, int64_t ns,
                             rocl_error *err)
 {
-    rocl_status st = busy ? add_part(q, of, CAUSE_GPU, busy, err) : ROCL_OK;
+    rocl_status st = busy ? add_delay(q, of, CAUSE_GPU, busy, err) : ROCL_OK;
     if (rest == CAUSE_DISPATCH && ns - busy > ROCL_DISPATCH_NS)
         rest = CAUSE_DEPENDENCY;
-    return st == ROCL_OK && ns > busy ? add_part(q, of, rest, ns - busy, err) : st;
+    return st == ROCL_OK && ns > busy ? add_delay(q, of, rest, ns - busy, err) : st;
 }
 
 /* In the third word of a key of `asked`; a stretch ends before the next of its lane begins. */
 enum { RUNS, TO, FROM };
-
-/* The GPU works for others as well: how long it did so is asked. */
-static rocl_status ask_gpu(queues *q, uint64_t of, uint64_t gpu, cause rest, int64_t from,
-                           int64_t to, rocl_error *err)
-{
-    const uint64_t begin[4] = {gpu, (uint64_t)from, FROM, of}, end[4] = {gpu, (uint64_t)to, TO, of};
-    const uint64_t numbers[] = {rest, (uint64_t)(to - from)};
-    rocl_status st = rocl_sorter_add(q->asked, 0, begin, NULL, 0, err);
-    return st == ROCL_OK ? rocl_add_numbers(q->asked, 0, end, numbers, 2, err) : st;
-}
 
 /* until: end of all work before it in its lane, INT64_MIN: there was none. */
 static rocl_status cut_delay(queues *q, uint64_t of, uint64_t gpu, int64_t returned, int64_t start,
@@ -322,18 +307,23 @@ static rocl_status cut_delay(queues *q, uint64_t of, uint64_t gpu, int64_t retur
     const cause rest = until > returned ? CAUSE_DISPATCH : CAUSE_LAUNCH;
     l->launches++;
     l->early += start < returned;
-    rocl_status st = add_part(q, of, WHOLE, delay, err);
+    rocl_status st = add_delay(q, of, WHOLE, delay, err);
     if (st != ROCL_OK || !delay)
         return st;
     int64_t from = until > returned ? until : returned;
     from = from < start ? from : start;
     if (from > returned)
-        st = add_part(q, of, CAUSE_QUEUE, from - returned, err);
+        st = add_delay(q, of, CAUSE_QUEUE, from - returned, err);
     if (st != ROCL_OK || from == start)
         return st;
-    return gpu && q->gpu_lane[gpu - 1] == UINT64_MAX
-               ? ask_gpu(q, of, gpu - 1, rest, from, start, err)
-               : add_rest(q, of, rest, 0, start - from, err);
+    if (!gpu || q->gpu_lane[gpu - 1] != UINT64_MAX)
+        return add_rest(q, of, rest, 0, start - from, err);
+    /* The GPU works for others as well: how long it did so is asked. */
+    const uint64_t asked_from[4] = {gpu - 1, (uint64_t)from, FROM, of};
+    const uint64_t asked_to[4] = {gpu - 1, (uint64_t)start, TO, of};
+    const uint64_t numbers[] = {rest, (uint64_t)(start - from)};
+    st = rocl_sorter_add(q->asked, 0, asked_from, NULL, 0, err);
+    return st == ROCL_OK ? rocl_add_numbers(q->asked, 0, asked_to, numbers, 2, err) : st;
 }
 
 static rocl_status sweep_runs(queues *q, rocl_error *err)
@@ -361,12 +351,6 @@ static rocl_status sweep_runs(queues *q, rocl_error *err)
     return st;
 }
 
-/* What a union that grows by start has before a time. */
-static int64_t cover_before(const rocl_cover *c, int64_t t)
-{
-    return c->measure - (c->until > t ? c->until - t : 0);
-}
-
 /* A lane asks for one stretch of time at once: the next begins when its work has ended. */
 static rocl_status sweep_gpus(queues *q, rocl_error *err)
 {
@@ -386,11 +370,11 @@ static rocl_status sweep_gpus(queues *q, rocl_error *err)
         }
         lane *l = &q->lanes[rec.key[3]];
         if (rec.key[2] == FROM) {
-            l->asked = cover_before(&busy, time);
+            l->asked = rocl_cover_before(&busy, time);
             continue;
         }
         rocl_read_numbers(&rec, v, 2);
-        st = add_rest(q, rec.key[3], (cause)v[0], cover_before(&busy, time) - l->asked,
+        st = add_rest(q, rec.key[3], (cause)v[0], rocl_cover_before(&busy, time) - l->asked,
                       (int64_t)v[1], err);
     }
     rocl_collector_free_sorter(&q->c, &q->asked);
@@ -665,13 +649,11 @@ static rocl_status open_queues(void *self, rocl_error *err)
     q->delays = rocl_percentiles_new(t->space, t->opt.jobs);
     q->spans = calloc(t->machine_count + 1, sizeof *q->spans);
     q->time = calloc(t->machine_count + 1, sizeof *q->time);
+    q->gpu_lane = calloc(t->gpu_count + 1, sizeof *q->gpu_lane);
     if (!q->keys || !q->work || !q->edges || !q->runs || !q->asked || !q->delays || !q->spans ||
-        !q->time)
+        !q->time || !q->gpu_lane)
         return rocl_fail_memory(err);
-    rocl_status st = ROCL_OK;
-    if (!(q->gpu_lane = calloc(q->c.trace->gpu_count + 1, sizeof *q->gpu_lane)))
-        st = rocl_fail_memory(err);
-    return st;
+    return ROCL_OK;
 }
 
 static rocl_status begin_sweeps(queues *q, rocl_error *err)

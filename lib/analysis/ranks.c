@@ -8,7 +8,6 @@
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
 #include "analysis/facts.h"
-#include "analysis/gather.h"
 #include "analysis/activity.h"
 #include "base/array.h"
 #include "model/ranks.h"
@@ -16,7 +15,7 @@
 
 typedef enum work { KERNEL, MARKER, API, WORKS } work;
 
-/* Behind them: the part of the kernels that communicates. */
+/* After them comes the sum of kernels that communicate. */
 enum { COMMUNICATION = WORKS, SUMS };
 
 typedef struct work_sum {
@@ -203,9 +202,10 @@ static rocl_status add_up(ranks *r, rocl_error *err)
             if (i < r->workers[w].cap)
                 add_sum(&c->sum, &r->workers[w].by_key[i]);
         add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
-        rocl_activity part = ROCL_ACTIVITY_COMPUTE;
-        good = c->key.work != KERNEL || rocl_find_activity(r->c.trace, &known, c->key.name, &part);
-        if (part == ROCL_ACTIVITY_COMMUNICATION)
+        rocl_activity activity = ROCL_ACTIVITY_COMPUTE;
+        good =
+            c->key.work != KERNEL || rocl_find_activity(r->c.trace, &known, c->key.name, &activity);
+        if (activity == ROCL_ACTIVITY_COMMUNICATION)
             add_sum(&r->totals[c->key.rank][COMMUNICATION], &c->sum);
         if (c->sum.calls)
             r->cells[r->cell_count++] = *c;
@@ -346,7 +346,7 @@ static void add_to_spread(spread *s, const rank_cell *c)
     s->total = rocl_add_saturated(s->total, v->total);
 }
 
-/* Of kernels and markers; free the array. NULL: memory is out. */
+/* The spreads of kernels and markers; free the array. NULL: memory is out. */
 static spread *list_spreads(const ranks *r, size_t *count)
 {
     spread *list = calloc(r->cell_count + 1, sizeof *list);
@@ -448,8 +448,8 @@ static int compare_totals(const void *a, const void *b, void *ctx)
     return c ? c : rocl_compare_texts(r->c.trace, x->name, y->name);
 }
 
-/* Of few names, or it would have a row for each name and rank, also for those without the name; and
- * not of those that one rank has for itself. */
+/* Only few names have rows: else there would be one for each name and rank, also for those without
+ * the name. Names that one rank has for itself have none. */
 static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
 {
     size_t n, most = r->c.options->top ? r->c.options->top : DEFAULT_NAMES;
@@ -579,7 +579,7 @@ static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
     return rows;
 }
 
-/* Of a rank: what its kernels took in a slice of time; more than the slice if several ran. */
+/* What the kernels of a rank took in a slice of time; more than the slice if several ran. */
 typedef struct rank_slice_row {
     const char *rank;
     int64_t slice, start, end, ns;
@@ -686,105 +686,6 @@ static void close_ranks(void *self)
     free(r->totals);
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* Ranks of the trace have the same numbers on all ranks of the team. */
-static void put_slices(ranks *r, rocl_put *to)
-{
-    rank_slices *s = &r->workers[0].slices;
-    for (unsigned w = 1; w < r->c.trace->opt.jobs && s->ns; w++)
-        add_slices(s, r->list.count, &r->workers[w].slices);
-    rocl_put_number(to, s->ns && s->any);
-    if (!s->ns || !s->any)
-        return;
-    rocl_put_number(to, s->shift);
-    rocl_put_signed(to, s->first);
-    rocl_put_number(to, (uint64_t)(s->last - s->first));
-    for (uint32_t of = 0; of < r->list.count; of++) {
-        bool any = false;
-        for (int64_t i = s->first; i <= s->last; i++)
-            any |= *slice_at(s, of, i) != 0;
-        if (!any)
-            continue;
-        rocl_put_number(to, of + 1);
-        for (int64_t i = s->first; i <= s->last; i++)
-            rocl_put_number(to, (uint64_t)*slice_at(s, of, i));
-    }
-    rocl_put_number(to, 0);
-}
-
-static rocl_status take_slices(ranks *r, rocl_taken *from, rocl_error *err)
-{
-    rank_slices s = {.any = rocl_take_number(from)};
-    uint64_t of;
-    if (!s.any || !r->workers[0].slices.ns)
-        return ROCL_OK;
-    s.shift = (unsigned)rocl_take_number(from);
-    s.first = rocl_take_signed(from);
-    const uint64_t length = rocl_take_number(from);
-    if (from->r.bad || s.shift > 63 || length >= TIME_SLICES)
-        return rocl_team_bad_message(err);
-    s.last = s.first + (int64_t)length;
-    if (!(s.ns = calloc(r->list.count + 1, sizeof *s.ns)))
-        return rocl_fail_memory(err);
-    while ((of = rocl_take_number(from)) && !from->r.bad) {
-        from->r.bad |= of > r->list.count;
-        for (int64_t i = s.first; i <= s.last && !from->r.bad; i++)
-            *slice_at(&s, (uint32_t)of - 1, i) = (int64_t)rocl_take_number(from);
-    }
-    add_slices(&r->workers[0].slices, r->list.count, &s);
-    free(s.ns);
-    return ROCL_OK;
-}
-
-/* In one piece: it has a line for each name and rank that was read here. */
-static rocl_status put_rank_sums(void *self, rocl_put *to, rocl_error *err)
-{
-    ranks *r = self;
-    (void)err;
-    put_slices(r, to);
-    for (uint32_t i = 1; i < rocl_strings_count(r->keys); i++) {
-        cell_key k;
-        work_sum sum = {0};
-        memcpy(&k, rocl_strings_get(r->keys, i, NULL), sizeof k);
-        for (unsigned w = 0; w < r->c.trace->opt.jobs; w++)
-            if (i < r->workers[w].cap)
-                add_sum(&sum, &r->workers[w].by_key[i]);
-        rocl_put_number(to, k.work);
-        rocl_put_text(to, k.name);
-        rocl_put_number(to, k.rank);
-        rocl_put_number(to, sum.calls);
-        rocl_put_number(to, (uint64_t)sum.total);
-    }
-    return ROCL_OK;
-}
-
-static rocl_status take_rank_sums(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    ranks *r = self;
-    worker_sums *sums = &r->workers[0];
-    const rocl_status st = take_slices(r, from, err);
-    (void)rank;
-    if (st != ROCL_OK)
-        return st;
-    while (!rocl_taken_all(from)) {
-        cell_key k = {.work = (uint32_t)rocl_take_number(from)};
-        k.name = rocl_take_text(from);
-        k.rank = (uint32_t)rocl_take_number(from);
-        work_sum sum = {.calls = rocl_take_number(from)};
-        sum.total = (int64_t)rocl_take_number(from);
-        if (from->r.bad || k.work >= WORKS || k.rank >= r->list.count)
-            return rocl_team_bad_message(err);
-        const uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
-        if (id == ROCL_NONE || !ROCL_GROW(sums->by_key, sums->cap, (size_t)id + 1))
-            return rocl_fail_memory(err);
-        add_sum(&sums->by_key[id], &sum);
-    }
-    return ROCL_OK;
-}
-
-static const rocl_gather_def gather_ranks = {.put = put_rank_sums, .take = take_rank_sums};
-
 const rocl_collector_def rocl_ranks_collector = {
     .reports = 1u << ROCL_REPORT_RANKS,
     .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
@@ -793,5 +694,4 @@ const rocl_collector_def rocl_ranks_collector = {
     .add_batch = add_rank_batch,
     .finish = finish_ranks,
     .close = close_ranks,
-    .gather = &gather_ranks,
 };

@@ -362,7 +362,7 @@ extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c *
 extern const rocl_table_def rocl_copy_rate_table, rocl_copy_slice_table;
 
 extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector,
-    rocl_summary_collector, rocl_busy_collector, rocl_lane_gaps_collector,
+    rocl_summary_collector, rocl_overlap_collector, rocl_gaps_collector, rocl_lane_gaps_collector,
     rocl_utilisation_collector, rocl_histogram_collector, rocl_launch_collector,
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_samples_collector,

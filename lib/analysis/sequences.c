@@ -39,7 +39,7 @@ typedef struct sequence {
     uint32_t length;
     uint32_t at;      /* an occurrence */
     int64_t estimate; /* of its time, with occurrences that overlap */
-    /* Of occurrences that do not overlap: */
+    /* Sums over occurrences that do not overlap: */
     uint64_t calls, lanes;
     rocl_u128 time, gap_time;
     /* For its row: */
@@ -58,7 +58,7 @@ typedef struct place_row {
     double average, gap_average;
 } place_row;
 
-/* Of all kernels of a name. */
+/* All kernels of a name. */
 typedef struct name_time {
     uint64_t calls;
     int64_t ns; /* saturates */
@@ -238,13 +238,6 @@ static void sort_suffixes(sequences *s)
     }
 }
 
-static uint32_t count_common(const sequences *s, uint32_t a, uint32_t b, uint32_t n)
-{
-    while (n < MOST_LENGTH && s->symbols[a + n] && s->symbols[a + n] == s->symbols[b + n])
-        n++;
-    return n;
-}
-
 /* The length of the common prefix of neighbouring suffixes: without its first name it is also
  * common to the suffixes one position later, if these are in the same order (as in Kasai's
  * algorithm). */
@@ -259,7 +252,9 @@ static void find_common(sequences *s)
             continue;
         }
         const uint32_t b = s->suffixes[place[a] - 1];
-        const uint32_t n = count_common(s, a, b, known);
+        uint32_t n = known;
+        while (n < MOST_LENGTH && s->symbols[a + n] && s->symbols[a + n] == s->symbols[b + n])
+            n++;
         s->common[place[a]] = (uint8_t)n;
         known =
             n && a + 1 < s->count && b + 1 < s->count && place[b + 1] < place[a + 1] ? n - 1 : 0;
@@ -300,24 +295,6 @@ static uint32_t find_period(const sequences *s, uint32_t at, uint32_t length)
     return length - border[length - 1];
 }
 
-static int compare_estimates(const sequences *s, const sequence *a, const sequence *b)
-{
-    const int c = rocl_number_order(b->estimate, a->estimate);
-    return c ? c : compare_contents(s, a, b);
-}
-
-static void keep_candidate(sequences *s, const sequence *q)
-{
-    unsigned at = s->found_count;
-    while (at && compare_estimates(s, q, &s->found[at - 1]) < 0)
-        at--;
-    if (at >= CANDIDATES)
-        return;
-    memmove(s->found + at + 1, s->found + at, (s->found_count - at) * sizeof *q);
-    s->found[at] = *q;
-    s->found_count += s->found_count < CANDIDATES;
-}
-
 /* A range of sorted suffixes with a common prefix of this length. */
 typedef struct stretch {
     uint32_t from, length;
@@ -340,6 +317,7 @@ static int64_t estimate_time(const sequences *s, uint32_t at, uint32_t length)
     return ns;
 }
 
+/* Keeps it as a candidate, by its estimated time. */
 static void end_stretch(sequences *s, const stretch *t, uint32_t past)
 {
     sequence q = {.from = t->from, .count = past - t->from, .length = t->length};
@@ -352,7 +330,16 @@ static void end_stretch(sequences *s, const stretch *t, uint32_t past)
     /* Occurrences overlap where one begins after each period. */
     const rocl_u128 all = (rocl_u128)estimate_time(s, q.at, q.length) * q.count;
     q.estimate = rocl_cut_sum(all / q.length * period);
-    keep_candidate(s, &q);
+    unsigned at = s->found_count;
+    while (at && (q.estimate > s->found[at - 1].estimate ||
+                  (q.estimate == s->found[at - 1].estimate &&
+                   compare_contents(s, &q, &s->found[at - 1]) < 0)))
+        at--;
+    if (at >= CANDIDATES)
+        return;
+    memmove(s->found + at + 1, s->found + at, (s->found_count - at) * sizeof q);
+    s->found[at] = q;
+    s->found_count += s->found_count < CANDIDATES;
 }
 
 /* Stretches lie in each other: those of fewer names around those of more. */
@@ -383,22 +370,16 @@ static void find_repeats(sequences *s)
 
 /* ---- those that are shown -------------------------------------------------------------------- */
 
-/* Puts the positions of all occurrences into `space`, in order. */
-static void find_occurrences(sequences *s, const sequence *q)
-{
-    uint32_t n = 0;
-    for (uint32_t i = q->from; i < q->from + q->count; i++)
-        s->marks[s->suffixes[i] / 64] |= UINT64_C(1) << s->suffixes[i] % 64;
-    for (uint32_t w = 0; n < q->count; w++)
-        for (; s->marks[w]; s->marks[w] &= s->marks[w] - 1)
-            s->space[n++] = w * 64 + (uint32_t)__builtin_ctzll(s->marks[w]);
-}
-
 /* The occurrences that do not overlap, from the first on, into `space`. */
 static void measure_sequence(sequences *s, sequence *q)
 {
     uint32_t n = 0, until = 0, lane_until = 0;
-    find_occurrences(s, q);
+    for (uint32_t i = q->from; i < q->from + q->count; i++)
+        s->marks[s->suffixes[i] / 64] |= UINT64_C(1) << s->suffixes[i] % 64;
+    for (uint32_t w = 0; n < q->count; w++) /* positions of all of them, in order */
+        for (; s->marks[w]; s->marks[w] &= s->marks[w] - 1)
+            s->space[n++] = w * 64 + (uint32_t)__builtin_ctzll(s->marks[w]);
+    n = 0;
     q->time = q->gap_time = 0;
     q->lanes = 0;
     for (uint32_t i = 0; i < q->count; i++) {
@@ -517,17 +498,6 @@ const rocl_report_def rocl_sequences_report = {
     "sequences of kernels that streams run again and again, and the gaps in them",
     (const rocl_table_def *const[]){&sequence_table, &place_table, NULL}};
 
-static void describe_sequence(const sequences *s, sequence *q)
-{
-    q->first = name_at(s, q->at);
-    q->last = name_at(s, q->at + q->length - 1);
-    q->total = rocl_cut_sum(q->time);
-    q->gaps = rocl_cut_sum(q->gap_time);
-    q->percent = rocl_ratio(100.0 * (double)q->time, (double)s->all);
-    q->average = rocl_mean_of_sum(q->time, q->calls);
-    q->gap_average = rocl_mean_of_sum(q->gap_time, q->calls);
-}
-
 static void add_sequence(void *into, const void *from)
 {
     sequence *sum = into;
@@ -575,8 +545,16 @@ static rocl_status finish_sequences(void *self, rocl_tables *out, rocl_error *er
         find_common(s);
         find_repeats(s);
         choose_sequences(s);
-        for (unsigned i = 0; i < s->found_count; i++)
-            describe_sequence(s, &s->found[i]);
+        for (unsigned i = 0; i < s->found_count; i++) {
+            sequence *q = &s->found[i];
+            q->first = name_at(s, q->at);
+            q->last = name_at(s, q->at + q->length - 1);
+            q->total = rocl_cut_sum(q->time);
+            q->gaps = rocl_cut_sum(q->gap_time);
+            q->percent = rocl_ratio(100.0 * (double)q->time, (double)s->all);
+            q->average = rocl_mean_of_sum(q->time, q->calls);
+            q->gap_average = rocl_mean_of_sum(q->gap_time, q->calls);
+        }
         qsort_r(s->found, s->found_count, sizeof *s->found, compare_rows, s);
     }
     const size_t shown = rocl_rows_shown(s->c.options, s->found_count);

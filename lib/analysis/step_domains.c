@@ -70,8 +70,6 @@ rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *step
                                     rocl_error *err)
 {
     rocl_sort_record rec;
-    if (!d->timed)
-        return ROCL_OK;
     rocl_status st = rocl_sorter_start(d->timed, err);
     while (rocl_next_record(d->timed, &rec, &st, err)) {
         uint64_t v[4]; /* thread, duration, domain; row of a marker */

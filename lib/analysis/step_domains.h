@@ -29,7 +29,7 @@ typedef struct rocl_step_domains {
 /* A sorter of the collector's is its. Close it also after a failure. */
 rocl_status rocl_step_domains_open(rocl_step_domains *d, rocl_collector *c, rocl_error *err);
 void rocl_step_domains_close(rocl_step_domains *d);
-/* Of any kind that takes time but kernels and copies. Concurrent. */
+/* Takes any kind that takes time but kernels and copies. Concurrent. */
 rocl_status rocl_step_domains_add_batch(rocl_step_domains *d, unsigned worker, const rocl_batch *b,
                                         rocl_error *err);
 /* When the steps are known: counts what was added, once, for the steps of the first series. */

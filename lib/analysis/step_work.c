@@ -34,17 +34,6 @@ void rocl_step_work_close(rocl_step_work *w)
     rocl_steps_free(&w->steps);
 }
 
-static rocl_status add_mark(rocl_step_work *w, unsigned worker, const rocl_batch *b,
-                            const rocl_event *e, rocl_error *err)
-{
-    const uint64_t key[4] = {rocl_process_word(b->capture, e), (uint64_t)e->start, e->thread,
-                             rocl_row_word(e->id, b->kind)};
-    const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
-    bool is;
-    rocl_status st = rocl_is_step(w->trace, &w->caches[worker], e->name, &is, err);
-    return st == ROCL_OK && is ? rocl_add_numbers(w->marks, worker, key, numbers, 2, err) : st;
-}
-
 rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
 {
@@ -53,7 +42,13 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
         const rocl_event *e = rocl_batch_event(b, i);
         uint32_t lane = 0;
         if (b->kind == ROCL_MARKER) {
-            st = add_mark(w, worker, b, e, err);
+            const uint64_t key[4] = {rocl_process_word(b->capture, e), (uint64_t)e->start,
+                                     e->thread, rocl_row_word(e->id, b->kind)};
+            const uint64_t numbers[] = {(uint64_t)e->end, rocl_name_of(e)};
+            bool is;
+            st = rocl_is_step(w->trace, &w->caches[worker], e->name, &is, err);
+            if (st == ROCL_OK && is)
+                st = rocl_add_numbers(w->marks, worker, key, numbers, 2, err);
             continue;
         }
         if (w->lanes && b->kind == ROCL_DISPATCH) {
@@ -71,17 +66,9 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static bool keep_mark(rocl_step_work *w, const rocl_step *mark)
-{
-    return w->mark_count++ >= ROCL_STEPS_MOST || rocl_steps_add(&w->steps, mark);
-}
-
-rocl_status rocl_step_work_read_marks(rocl_step_work *w, rocl_error *err)
+rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err)
 {
     rocl_sort_record rec;
-    if (w->read)
-        return ROCL_OK;
-    w->read = true;
     rocl_status st = rocl_sorter_start(w->marks, err);
     while (rocl_next_record(w->marks, &rec, &st, err)) {
         uint64_t v[2]; /* end, name */
@@ -92,63 +79,9 @@ rocl_status rocl_step_work_read_marks(rocl_step_work *w, rocl_error *err)
                                 .row = rec.key[3],
                                 .end = (int64_t)v[0],
                                 .name = (uint32_t)v[1]};
-        if (!keep_mark(w, &step))
+        if (w->mark_count++ < ROCL_STEPS_MOST && !rocl_steps_add(&w->steps, &step))
             st = rocl_fail_memory(err);
     }
-    return st;
-}
-
-/* How many there are, and those that are kept: all, if there are not too many. */
-void rocl_step_work_put_marks(const rocl_step_work *w, rocl_put *to)
-{
-    const size_t kept = w->mark_count > ROCL_STEPS_MOST ? 0 : w->steps.count;
-    rocl_put_number(to, w->mark_count);
-    for (size_t i = 0; i < kept; i++) {
-        const rocl_step *m = &w->steps.all[i];
-        size_t n;
-        const char *name = rocl_strings_get(w->trace->strings, m->name, &n);
-        rocl_put_number(to, m->process);
-        rocl_put_signed(to, m->start);
-        rocl_put_number(to, (uint64_t)(m->end - m->start));
-        rocl_put_number(to, m->thread);
-        rocl_put_number(to, m->row);
-        rocl_team_put_text(&to->b, name, n);
-    }
-}
-
-rocl_status rocl_step_work_take_marks(rocl_step_work *w, rocl_taken *from, rocl_error *err)
-{
-    const uint64_t count = rocl_take_number(from);
-    if (count > ROCL_STEPS_MOST) {
-        w->mark_count += count;
-        return ROCL_OK;
-    }
-    for (uint64_t i = 0; i < count && !from->r.bad; i++) {
-        rocl_step m = {.process = rocl_take_number(from)};
-        m.start = rocl_take_signed(from);
-        m.end = (int64_t)((uint64_t)m.start + rocl_take_number(from));
-        m.thread = (uint32_t)rocl_take_number(from);
-        m.row = rocl_take_number(from);
-        const uint64_t n = rocl_team_number(&from->r);
-        const uint8_t *name = rocl_team_bytes(&from->r, n);
-        if (!name)
-            break;
-        m.name = rocl_strings_put(w->trace->strings, (const char *)name, n);
-        if (m.name == ROCL_NONE || !keep_mark(w, &m))
-            return rocl_fail_memory(err);
-    }
-    return from->r.bad ? rocl_team_bad_message(err) : ROCL_OK;
-}
-
-void rocl_step_work_forget_marks(rocl_step_work *w)
-{
-    w->steps.count = 0;
-    w->mark_count = 0;
-}
-
-rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err)
-{
-    rocl_status st = rocl_step_work_read_marks(w, err);
     if (w->mark_count > ROCL_STEPS_MOST)
         w->steps.count = 0;
     if (st == ROCL_OK)

@@ -12,7 +12,6 @@
 #define ROCL_ANALYSIS_STEP_WORK_H
 
 #include "analysis/calls.h"
-#include "analysis/gather.h"
 #include "analysis/lanes.h"
 #include "model/steps.h"
 
@@ -32,8 +31,7 @@ typedef struct rocl_step_work {
     rocl_sorter *marks, *work, *owned; /* the owner's */
     rocl_strings *lanes;               /* of kernels, rocl_step_lane by id; NULL: not wanted */
     rocl_step_cache *caches;           /* by worker */
-    rocl_steps steps;                  /* marks that are read; when they are resolved, the steps */
-    bool read;                         /* marks are */
+    rocl_steps steps;                  /* once resolved */
     uint64_t mark_count;               /* also of those that are too many */
     uint32_t series, series_count; /* of these series the work is looked for; set by resolve, and
                                       may be changed before look_up */
@@ -64,13 +62,6 @@ rocl_status rocl_step_work_add_batch(rocl_step_work *w, unsigned worker, const r
                                      rocl_error *err);
 /* When all events have come: makes the steps; `marks` is not needed any more. */
 rocl_status rocl_step_work_resolve(rocl_step_work *w, rocl_error *err);
-/* Before that, of a team (gather.h): the marks of a rank come to rank 0, which has its own, and
- * then to each rank those of all, so that steps have the same numbers everywhere. `read` is needed
- * on each rank before anything is put; `take` adds, and `forget` makes room for those of all. */
-rocl_status rocl_step_work_read_marks(rocl_step_work *w, rocl_error *err);
-void rocl_step_work_put_marks(const rocl_step_work *w, rocl_put *to);
-rocl_status rocl_step_work_take_marks(rocl_step_work *w, rocl_taken *from, rocl_error *err);
-void rocl_step_work_forget_marks(rocl_step_work *w);
 /* Finds whose work it is once the calls are resolved; `work` is not needed any more then. */
 rocl_status rocl_step_work_look_up(rocl_step_work *w, rocl_calls *calls, rocl_error *err);
 

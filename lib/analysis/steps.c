@@ -106,7 +106,7 @@ typedef struct step_sweep {
     rocl_ids sum_of; /* by kind and name */
     name_sum *sums;
     size_t sum_count, sum_cap;
-    rocl_ids parts; /* by name of a kernel */
+    rocl_ids activities; /* by name of a kernel */
 } step_sweep;
 
 /* A record for each name in each step. */
@@ -144,9 +144,9 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *
     step_row *r = &s->rows[w->of];
     const int64_t start = p->start, end = p->end;
     const uint64_t what = (uint64_t)p->name << 8 | p->kind;
-    rocl_activity part = ROCL_ACTIVITY_COPY;
+    rocl_activity activity = ROCL_ACTIVITY_COPY;
     const bool kernel = p->kind == ROCL_DISPATCH;
-    if (kernel && !rocl_find_activity(s->c.trace, &w->parts, p->name, &part))
+    if (kernel && !rocl_find_activity(s->c.trace, &w->activities, p->name, &activity))
         return rocl_fail_memory(err);
     if (!(r->kernels + r->copies)) {
         r->first = start;
@@ -162,7 +162,7 @@ static rocl_status measure_work(steps *s, step_sweep *w, const rocl_step_piece *
     r->last = end > r->last ? end : r->last;
     r->kernels += kernel;
     r->copies += !kernel;
-    rocl_covers_extend(w->covers, part, start, end);
+    rocl_covers_extend(w->covers, activity, start, end);
     if (!rocl_step_domains_add(&s->domains, w->of, s->of.steps.count,
                                kernel ? ROCL_DOMAIN_KERNELS : ROCL_DOMAIN_MEMORY_COPIES,
                                (rocl_step_sum){1, end - start}))
@@ -196,7 +196,7 @@ static rocl_status measure_steps(steps *s, rocl_error *err)
     if (st == ROCL_OK)
         st = end_step(s, &w, err);
     rocl_ids_free(&w.sum_of);
-    rocl_ids_free(&w.parts);
+    rocl_ids_free(&w.activities);
     free(w.sums);
     rocl_collector_free_sorter(&s->c, &s->owned);
     return st;
@@ -207,29 +207,6 @@ static rocl_status measure_steps(steps *s, rocl_error *err)
 static int compare_values(const void *a, const void *b)
 {
     return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
-/* Sorts the values. *limit: values that are further from the median are outliers, if they are also
- * further than 5 % of it; -1: too few to tell. */
-static void describe_values(int64_t *values, size_t n, rocl_distribution *d, double *limit)
-{
-    qsort(values, n, sizeof *values, compare_values);
-    rocl_distribution_begin(d, n);
-    for (size_t i = 0; i < n; i++)
-        rocl_distribution_take(d, values[i]);
-    *limit = -1;
-    if (n < LEAST_FOR_OUTLIERS)
-        return;
-    rocl_distribution off;
-    for (size_t i = 0; i < n; i++)
-        values[i] = values[i] > d->median ? values[i] - d->median : d->median - values[i];
-    qsort(values, n, sizeof *values, compare_values);
-    rocl_distribution_begin(&off, n);
-    for (size_t i = 0; i < n; i++)
-        rocl_distribution_take(&off, values[i]);
-    /* 1.4826 times the median deviation is the standard deviation where values are normal. */
-    const double robust = 3.5 * 1.4826 * (double)off.median, part = 0.05 * (double)d->median;
-    *limit = robust > part ? robust : part;
 }
 
 static bool is_outlier(int64_t value, int64_t median, double limit)
@@ -267,7 +244,7 @@ static const rocl_column step_columns[] = {
     {"longest_gap_ns", "Longest gap", ROCL_UNIT_NS, ROCL_MINOR, CELL(longest_gap)},
 };
 
-/* Of a measure over the steps of a series, or of a rank. */
+/* A measure over the steps of a series, or of a rank. */
 typedef struct spread_row {
     const char *marker, *rank, *measure, *outliers;
     rocl_distribution d;
@@ -297,7 +274,7 @@ static const rocl_column spread_columns[] = {
     {"outlier_steps", "Which", ROCL_UNIT_TEXT, CELL(outliers)},
 };
 
-/* Of the steps with one number on several ranks. */
+/* The steps with one number on several ranks. */
 typedef struct across_row {
     const char *marker, *slowest;
     uint64_t number, ranks;
@@ -505,11 +482,30 @@ typedef struct space {
     int64_t *sorted;
 } space;
 
+/* *limit: values that are further from the median are outliers, if they are also further than 5 %
+ * of it; -1: too few to tell. */
 static void describe_space(space *v, size_t n, rocl_distribution *d, double *limit)
 {
+    int64_t *sorted = v->sorted;
     for (size_t i = 0; i < n; i++)
-        v->sorted[i] = v->values[i].value;
-    describe_values(v->sorted, n, d, limit);
+        sorted[i] = v->values[i].value;
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    rocl_distribution_begin(d, n);
+    for (size_t i = 0; i < n; i++)
+        rocl_distribution_take(d, sorted[i]);
+    *limit = -1;
+    if (n < LEAST_FOR_OUTLIERS)
+        return;
+    rocl_distribution off;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = sorted[i] > d->median ? sorted[i] - d->median : d->median - sorted[i];
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    rocl_distribution_begin(&off, n);
+    for (size_t i = 0; i < n; i++)
+        rocl_distribution_take(&off, sorted[i]);
+    /* 1.4826 times the median deviation is the standard deviation where values are normal. */
+    const double robust = 3.5 * 1.4826 * (double)off.median, least = 0.05 * (double)d->median;
+    *limit = robust > least ? robust : least;
 }
 
 static void describe_steps(steps *s, space *v, rocl_tables *out)
@@ -869,25 +865,15 @@ static rocl_status open_steps(void *self, rocl_error *err)
     return st == ROCL_OK && !s->sums ? rocl_fail_memory(err) : st;
 }
 
-/* Measures the steps, once. */
-static rocl_status settle_steps(void *self, rocl_error *err)
-{
-    steps *s = self;
-    rocl_collector_free_sorter(&s->c, &s->work);
-    const rocl_status st = s->owned ? measure_steps(s, err) : ROCL_OK;
-    return st == ROCL_OK && s->of.steps.count
-               ? rocl_step_domains_count(&s->domains, &s->of.steps, s->of.series_count, err)
-               : st;
-}
-
 static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
 {
     steps *s = self;
     space v = {malloc((s->of.steps.count + 1) * sizeof *v.values),
                malloc((s->of.steps.count + 1) * sizeof *v.sorted)};
-    rocl_status st = v.values && v.sorted ? ROCL_OK : rocl_fail_memory(err);
-    if (st == ROCL_OK)
-        st = settle_steps(s, err);
+    rocl_collector_free_sorter(&s->c, &s->work);
+    rocl_status st = v.values && v.sorted ? measure_steps(s, err) : rocl_fail_memory(err);
+    if (st == ROCL_OK && s->of.steps.count)
+        st = rocl_step_domains_count(&s->domains, &s->of.steps, s->of.series_count, err);
     if (st == ROCL_OK) {
         describe_steps(s, &v, out);
         st = put_steps(s, out, err);
@@ -913,172 +899,6 @@ static void close_steps(void *self)
     free(s->rows);
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* What rank 0 asks, one after the other: for marks; and with all marks, for nothing. A step is of
- * one process, and measured by the rank that has it. */
-enum { YOUR_MARKS, ALL_MARKS, QUESTIONS };
-
-static rocl_status prepare_steps(void *self, unsigned round, rocl_error *err)
-{
-    return round == YOUR_MARKS ? rocl_step_work_read_marks(&((steps *)self)->of, err) : ROCL_OK;
-}
-
-static rocl_status ask_steps(void *self, unsigned round, unsigned rank, rocl_put *to,
-                             rocl_error *err)
-{
-    const steps *s = self;
-    (void)rank, (void)err;
-    if (round < QUESTIONS)
-        rocl_put_number(to, round);
-    if (round == ALL_MARKS)
-        rocl_step_work_put_marks(&s->of, to);
-    return ROCL_OK;
-}
-
-static rocl_status answer_steps(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
-{
-    steps *s = self;
-    rocl_status st = rocl_step_work_read_marks(&s->of, err);
-    if (rocl_take_number(question) == ALL_MARKS) {
-        rocl_step_work_forget_marks(&s->of);
-        return st ? st : rocl_step_work_take_marks(&s->of, question, err);
-    }
-    rocl_step_work_put_marks(&s->of, to);
-    return st;
-}
-
-static rocl_status hear_steps(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    (void)rank;
-    return rocl_step_work_take_marks(&((steps *)self)->of, answer, err);
-}
-
-/* What is put. */
-enum { STEP, DOMAIN, NAME, OUTSIDE };
-
-/* What is measured of a step. */
-#define STEP_NUMBERS(X)                                                                            \
-    X(first)                                                                                       \
-    X(last)                                                                                        \
-    X(hidden) X(span) X(busy) X(compute) X(communication) X(copy) X(idle) X(hidden_communication)  \
-        X(hidden_copy) X(longest_gap) X(kernels) X(copies)
-
-static rocl_status put_measures(const steps *s, rocl_put *to, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->of.steps.count && st == ROCL_OK; i++) {
-        const step_row *r = &s->rows[i];
-        if (!(r->kernels + r->copies))
-            continue;
-        rocl_put_number(to, STEP);
-        rocl_put_number(to, i);
-#define PUT(field) rocl_put_signed(to, (int64_t)r->field);
-        STEP_NUMBERS(PUT)
-#undef PUT
-        rocl_put_number(to, s->of.launches[i]);
-        st = rocl_put_piece(to, err);
-    }
-    for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
-        for (size_t i = 0; s->domains.of[d] && i < s->of.steps.count && st == ROCL_OK; i++) {
-            const rocl_step_sum *sum = &s->domains.of[d][i];
-            if (!sum->count)
-                continue;
-            rocl_put_number(to, DOMAIN);
-            rocl_put_number(to, i);
-            rocl_put_number(to, d);
-            rocl_put_number(to, sum->count);
-            rocl_put_number(to, (uint64_t)sum->ns);
-            st = rocl_put_piece(to, err);
-        }
-    return st;
-}
-
-static rocl_status put_team_steps(void *self, rocl_put *to, rocl_error *err)
-{
-    steps *s = self;
-    rocl_sort_record rec;
-    rocl_status st = put_measures(s, to, err);
-    if (st == ROCL_OK)
-        st = rocl_sorter_start(s->sums, err);
-    while (rocl_next_record(s->sums, &rec, &st, err)) {
-        uint64_t sum[2]; /* count, time */
-        rocl_read_numbers(&rec, sum, 2);
-        rocl_put_number(to, NAME);
-        rocl_put_number(to, rec.key[1]);
-        rocl_put_number(to, rec.key[0] & 0xff);
-        rocl_put_text(to, (uint32_t)(rec.key[0] >> 8));
-        rocl_put_number(to, sum[0]);
-        rocl_put_number(to, sum[1]);
-        st = rocl_put_piece(to, err);
-    }
-    rocl_put_number(to, OUTSIDE);
-    for (unsigned k = 0; k < ROCL_STEP_SERIES_MOST; k++)
-        rocl_put_number(to, s->of.outside[k]);
-    rocl_put_number(to, s->domains.outside);
-    return st;
-}
-
-static void take_outside(steps *s, rocl_taken *from)
-{
-    for (unsigned k = 0; k < ROCL_STEP_SERIES_MOST; k++)
-        s->of.outside[k] += rocl_take_number(from);
-    s->domains.outside += rocl_take_number(from);
-}
-
-static rocl_status take_name(steps *s, size_t step, rocl_taken *from, rocl_error *err)
-{
-    const uint64_t kind = rocl_take_number(from), name = rocl_take_text(from);
-    const uint64_t key[2] = {
-        (uint64_t)s->of.steps.all[step].series << SUM_SERIES_SHIFT | name << 8 | kind, step};
-    uint64_t sum[2]; /* count, time */
-    sum[0] = rocl_take_number(from);
-    sum[1] = rocl_take_number(from);
-    return rocl_add_numbers(s->sums, 0, key, sum, 2, err);
-}
-
-static rocl_status take_team_steps(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    steps *s = self;
-    rocl_status st = ROCL_OK;
-    (void)rank;
-    while (!rocl_taken_all(from) && st == ROCL_OK) {
-        const uint64_t what = rocl_take_number(from);
-        if (what == OUTSIDE) {
-            take_outside(s, from);
-            continue;
-        }
-        const uint64_t i = rocl_take_number(from);
-        if (from->r.bad || i >= s->of.steps.count)
-            return rocl_team_bad_message(err);
-        if (what == NAME) {
-            st = take_name(s, i, from, err);
-        } else if (what == DOMAIN) {
-            const uint64_t d = rocl_take_number(from), count = rocl_take_number(from);
-            const rocl_step_sum more = {count, (int64_t)rocl_take_number(from)};
-            if (d >= ROCL_DOMAINS)
-                return rocl_team_bad_message(err);
-            if (!rocl_step_domains_add(&s->domains, i, s->of.steps.count, (rocl_domain)d, more))
-                return rocl_fail_memory(err);
-        } else {
-            step_row *r = &s->rows[i];
-#define TAKE(field) r->field = (__typeof__(r->field))rocl_take_signed(from);
-            STEP_NUMBERS(TAKE)
-#undef TAKE
-            s->of.launches[i] = rocl_take_number(from);
-        }
-    }
-    return st;
-}
-
-static const rocl_gather_def gather_steps = {.prepare = prepare_steps,
-                                             .ask = ask_steps,
-                                             .answer = answer_steps,
-                                             .hear = hear_steps,
-                                             .settle = settle_steps,
-                                             .put = put_team_steps,
-                                             .take = take_team_steps};
-
 const rocl_collector_def rocl_steps_collector = {
     .reports = 1u << ROCL_REPORT_STEPS,
     .kinds = ROCL_TIMED_KINDS,
@@ -1089,5 +909,4 @@ const rocl_collector_def rocl_steps_collector = {
     .look_up_calls = look_up_calls,
     .finish = finish_steps,
     .close = close_steps,
-    .gather = &gather_steps,
 };

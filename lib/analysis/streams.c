@@ -6,7 +6,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/lanes.h"
-#include "analysis/shares.h"
+#include "analysis/sweep.h"
 #include "base/array.h"
 
 /* Interned as bytes: no holes. */
@@ -35,31 +35,24 @@ typedef struct piece {
 /* More at once count as this many. */
 enum { LEVELS = 64 };
 
-/* How many lanes were active at once on a GPU. */
-typedef struct activity {
-    const rocl_gpu *gpu;
-    uint64_t active, most;
-    int64_t first, last, busy; /* some lane was active */
-    int64_t until, at;         /* counted up to here; when `most` was reached first */
-    double sum;                /* of the lanes' times; exact below 2^53 ns */
-    bool any;
-    int64_t ns[LEVELS + 1]; /* by lanes that were active */
-    /* For its row: */
-    int64_t wall;
-    double average, average_busy;
-} activity;
+/* How many lanes were active at once on a GPU: a result of the sweep, which consists of int64_t. */
+typedef struct active_lanes {
+    int64_t first, last, at; /* times; at: when `most` was reached first */
+    int64_t active, most;
+    int64_t sum;            /* of the lanes' times; saturates */
+    int64_t ns[LEVELS + 1]; /* by lanes that were active, from 1 on */
+} active_lanes;
+
+enum { ACTIVE_VALUES = sizeof(active_lanes) / sizeof(int64_t) };
 
 typedef struct streams {
-    rocl_collector c;
+    rocl_sweep sweep;   /* over what lanes cover of GPUs */
     rocl_strings *keys; /* their ids are the lanes */
-    rocl_sorter *sorter, *edges;
+    rocl_sorter *work;  /* by lane and start */
     lane *lanes;
     size_t lane_count, lane_cap;
     piece *pieces; /* by GPU, of the lane that is swept */
-    activity *activities;
     int64_t first; /* of all work */
-    /* Of a team: */
-    rocl_shares shares; /* GPUs */
 } streams;
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -74,7 +67,7 @@ static rocl_status add_to_lane(streams *s, unsigned worker, const rocl_event *e,
         return rocl_fail_memory(err);
     /* Equal keys may still differ in their GPUs, whose order makes no difference. */
     const uint64_t key[4] = {id, (uint64_t)e->start, (uint64_t)e->end, copy};
-    return rocl_add_numbers(s->sorter, worker, key, gpus, gpu_count, err);
+    return rocl_add_numbers(s->work, worker, key, gpus, gpu_count, err);
 }
 
 /* To its queue in the table of queues, and to its stream, or else its queue, in that of streams. */
@@ -92,9 +85,7 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
         const unsigned n = rocl_gpus_of(b, i, gpus);
         uint64_t numbers[2];
         for (unsigned k = 0; k < n; k++)
-            numbers[k] = (uint64_t)(gpus[k] - s->c.trace->gpus);
-        for (unsigned k = 0; k < n; k++)
-            rocl_shares_note(&s->shares, worker, numbers[k]);
+            numbers[k] = (uint64_t)(gpus[k] - s->sweep.c.trace->gpus);
         const lane_key of_queue = {1, {ROCL_LANE_QUEUE, c->index, e->process, queue}};
         const lane_key of_stream = {0, rocl_lane_of(b, i)};
         if (queue < c->queue_count)
@@ -107,25 +98,27 @@ static rocl_status add_stream_batch(void *self, unsigned worker, const rocl_batc
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
-/* At one time ends come first, so that what touches is not at once. */
+/* The last word of an edge: at one time ends come first, so that what touches is not at once. A
+ * piece of no length is only seen. */
+enum { END, BEGIN, SEEN };
+
 static rocl_status end_piece(streams *s, size_t gpu, rocl_error *err)
 {
     piece *p = &s->pieces[gpu];
-    rocl_status st = ROCL_OK;
-    if (p->open && p->end > p->start) {
-        const uint64_t start[3] = {gpu, (uint64_t)p->start, 1}, end[3] = {gpu, (uint64_t)p->end, 0};
-        st = rocl_sorter_add(s->edges, 0, start, NULL, 0, err);
-        if (st == ROCL_OK)
-            st = rocl_sorter_add(s->edges, 0, end, NULL, 0, err);
-    }
+    const bool seen = p->end == p->start;
+    const uint64_t begin[3] = {gpu, (uint64_t)p->start, seen ? SEEN : BEGIN};
+    const uint64_t end[3] = {gpu, (uint64_t)p->end, END};
+    if (!p->open)
+        return ROCL_OK;
     p->open = false;
-    return st;
+    const rocl_status st = rocl_sweep_add(&s->sweep, 0, begin, err);
+    return st == ROCL_OK && !seen ? rocl_sweep_add(&s->sweep, 0, end, err) : st;
 }
 
 static rocl_status end_lane(streams *s, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < s->c.trace->gpu_count && st == ROCL_OK; i++)
+    for (size_t i = 0; i < s->sweep.c.trace->gpu_count && st == ROCL_OK; i++)
         st = end_piece(s, i, err);
     return st;
 }
@@ -147,11 +140,7 @@ static void extend_lane(lane *l, int64_t start, int64_t end, bool copy)
 static rocl_status extend_piece(streams *s, size_t gpu, int64_t start, int64_t end, rocl_error *err)
 {
     piece *p = &s->pieces[gpu];
-    activity *a = &s->activities[gpu];
     rocl_status st = ROCL_OK;
-    a->first = !a->any || start < a->first ? start : a->first;
-    a->last = !a->any || end > a->last ? end : a->last;
-    a->any = true;
     if (p->open && start > p->end)
         st = end_piece(s, gpu, err);
     if (!p->open)
@@ -161,13 +150,20 @@ static rocl_status extend_piece(streams *s, size_t gpu, int64_t start, int64_t e
     return st;
 }
 
-static rocl_status sweep_lanes(streams *s, rocl_error *err)
+/* Measures lanes, and adds the edges of what they cover. */
+static rocl_status measure_lanes(void *self, rocl_error *err)
 {
+    streams *s = self;
     rocl_sort_record rec;
     uint64_t id = 0, gpus[2];
-    rocl_status st = rocl_sorter_start(s->sorter, err);
-    while (rocl_next_record(s->sorter, &rec, &st, err)) {
-        int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
+    s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
+    s->lane_cap = s->lane_count;
+    s->pieces = calloc(s->sweep.c.trace->gpu_count + 1, sizeof *s->pieces);
+    if (!s->lanes || !s->pieces)
+        return rocl_fail_memory(err);
+    rocl_status st = rocl_sorter_start(s->work, err);
+    while (rocl_next_record(s->work, &rec, &st, err)) {
+        const int64_t start = (int64_t)rec.key[1], end = (int64_t)rec.key[2];
         const unsigned n = rocl_read_numbers(&rec, gpus, 2);
         if (rec.key[0] != id)
             st = end_lane(s, err);
@@ -179,40 +175,84 @@ static rocl_status sweep_lanes(streams *s, rocl_error *err)
     return st == ROCL_OK ? end_lane(s, err) : st;
 }
 
-static void put_edge(const rocl_sort_record *rec, rocl_put *to)
+static bool is_possible(const void *self, const uint64_t *key)
 {
-    rocl_put_number(to, rec->key[0]);
-    rocl_put_signed(to, (int64_t)rec->key[1]);
-    rocl_put_number(to, rec->key[2]);
+    (void)self;
+    return key[2] <= SEEN;
 }
 
-/* to: of GPUs that rank 0 sweeps, their edges are put there. */
-static rocl_status sweep_edges(streams *s, rocl_put *to, rocl_error *err)
+static void pass_edge(void *self, const uint64_t *key, int64_t *result, bool first)
 {
-    rocl_sort_record rec;
-    rocl_status st = rocl_sorter_start(s->edges, err);
-    while (rocl_next_record(s->edges, &rec, &st, err)) {
-        if (to && s->shares.sent[rec.key[0]]) {
-            put_edge(&rec, to);
-            st = rocl_put_piece(to, err);
-            continue;
-        }
-        activity *a = &s->activities[rec.key[0]];
-        int64_t time = (int64_t)rec.key[1], ns = time - a->until;
-        if (a->active) {
-            a->busy += ns;
-            a->sum += (double)a->active * (double)ns;
-            a->ns[a->active < LEVELS ? a->active : LEVELS] += ns;
-        }
-        a->until = time;
-        a->active = rec.key[2] ? a->active + 1 : a->active - 1;
-        if (a->active > a->most) {
-            a->most = a->active;
-            a->at = time;
-        }
+    active_lanes *a = (active_lanes *)(void *)result;
+    const int64_t time = (int64_t)key[1];
+    (void)self;
+    if (first)
+        a->first = a->last = time;
+    if (a->active > 0) {
+        const int64_t ns = time - a->last;
+        int64_t sum;
+        if (__builtin_mul_overflow(a->active, ns, &sum))
+            sum = INT64_MAX;
+        a->sum = rocl_add_saturated(a->sum, sum);
+        a->ns[a->active < LEVELS ? a->active : LEVELS] += ns;
     }
-    return st;
+    a->last = time;
+    a->active += key[2] == BEGIN;
+    a->active -= key[2] == END;
+    if (a->active > a->most) {
+        a->most = a->active;
+        a->at = time;
+    }
 }
+
+/* A lane is of one process, and so of one rank. */
+static void put_lanes(void *self, rocl_put *to)
+{
+    const streams *s = self;
+    for (size_t i = 1; i < s->lane_count; i++) {
+        const lane *l = &s->lanes[i];
+        rocl_put_bytes(to, &l->key, sizeof l->key);
+        rocl_put_number(to, l->kernels);
+        rocl_put_number(to, l->copies);
+        rocl_put_signed(to, l->first);
+        rocl_put_number(to, (uint64_t)(l->last - l->first));
+        rocl_put_number(to, (uint64_t)l->busy);
+        rocl_put_number(to, (uint64_t)l->gap);
+    }
+}
+
+static rocl_status take_lanes(void *self, rocl_taken *from, rocl_error *err)
+{
+    streams *s = self;
+    const rocl_trace *t = s->sweep.c.trace;
+    while (!rocl_taken_all(from)) {
+        if (!ROCL_GROW(s->lanes, s->lane_cap, s->lane_count + 1))
+            return rocl_fail_memory(err);
+        lane *l = &s->lanes[s->lane_count++];
+        *l = (lane){0};
+        rocl_take_bytes(from, &l->key, sizeof l->key);
+        l->kernels = rocl_take_number(from);
+        l->copies = rocl_take_number(from);
+        l->first = rocl_take_signed(from);
+        const uint64_t length = rocl_take_number(from), busy = rocl_take_number(from);
+        const uint64_t gap = rocl_take_number(from);
+        if (from->r.bad || l->key.table > 1 || l->key.lane.capture >= t->capture_count ||
+            length > INT64_MAX || busy > length || gap > length ||
+            __builtin_add_overflow(l->first, (int64_t)length, &l->last))
+            return rocl_team_bad_message(err);
+        l->busy = (int64_t)busy;
+        l->gap = (int64_t)gap;
+    }
+    return ROCL_OK;
+}
+
+static const rocl_sweep_def sweep_def = {.words = 3,
+                                         .times = 3,
+                                         .complete = measure_lanes,
+                                         .is_possible = is_possible,
+                                         .extend = pass_edge,
+                                         .put = put_lanes,
+                                         .take = take_lanes};
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -234,8 +274,16 @@ static rocl_status sweep_edges(streams *s, rocl_put *to, rocl_error *err)
 static const rocl_column stream_columns[] = {LANE_COLUMNS("Stream")};
 static const rocl_column queue_columns[] = {LANE_COLUMNS("Queue")};
 
+/* A GPU. */
+typedef struct activity_row {
+    const rocl_gpu *gpu;
+    int64_t wall, busy, at;
+    uint64_t most;
+    double average, average_busy;
+} activity_row;
+
 #undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(activity, field)
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(activity_row, field)
 
 static const rocl_column activity_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
@@ -243,7 +291,7 @@ static const rocl_column activity_columns[] = {
     {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(busy)},
     {"most", "Most at once", ROCL_UNIT_COUNT, CELL(most)},
     {"most_at_ns", "First at", ROCL_UNIT_TIME, ROCL_ALWAYS,
-     ROCL_CELL_BY(rocl_field_known, activity, at)},
+     ROCL_CELL_BY(rocl_field_known, activity_row, at)},
     {"average", "Average", ROCL_UNIT_NUMBER, CELL(average)},
     {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
 };
@@ -282,17 +330,6 @@ const rocl_report_def rocl_streams_report = {
     (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, &level_table,
                                     NULL}};
 
-static void describe_lane(const streams *s, lane *l, const int64_t all[2])
-{
-    l->name = rocl_name_lane(s->c.trace, &l->key.lane);
-    l->begin = l->first - s->first;
-    l->end = l->last - s->first;
-    l->idle = l->last - l->first - l->busy;
-    l->all = all[l->key.table];
-    l->busy_percent = rocl_percent(l->busy, l->last - l->first);
-    l->share_percent = rocl_percent(l->busy, l->all);
-}
-
 /* By table, and in it as the options want it; lanes that are equal by process and number. */
 static int compare_lanes(const void *a, const void *b, void *ctx)
 {
@@ -302,7 +339,7 @@ static int compare_lanes(const void *a, const void *b, void *ctx)
     int c = rocl_number_order(l->key.table, m->key.table);
     if (!c)
         c = rocl_compare_values(
-            s->c.options->sort,
+            s->sweep.c.options->sort,
             &(rocl_sort_values){l->busy, l->gap, x, (double)l->busy / (double)x},
             &(rocl_sort_values){m->busy, m->gap, y, (double)m->busy / (double)y});
     return c ? c : rocl_compare_lanes(&l->key.lane, &l->name, &m->key.lane, &m->name);
@@ -324,43 +361,61 @@ static void put_stream_tables(streams *s, rocl_tables *out)
     size_t n = 0, count = s->lane_count - 1;
     lane *l = s->lanes + 1;
     int64_t all[2] = {0};
-    const uint32_t hosts = rocl_lane_conditions(s->c.trace);
+    const rocl_trace *t = s->sweep.c.trace;
+    const uint32_t hosts = rocl_lane_conditions(t);
     for (size_t i = 0; i < count; i++) {
         all[l[i].key.table] = rocl_add_saturated(all[l[i].key.table], l[i].busy);
         if (!i || l[i].first < s->first)
             s->first = l[i].first;
     }
-    for (size_t i = 0; i < count; i++)
-        describe_lane(s, &l[i], all);
+    for (size_t i = 0; i < count; i++) {
+        l[i].name = rocl_name_lane(t, &l[i].key.lane);
+        l[i].begin = l[i].first - s->first;
+        l[i].end = l[i].last - s->first;
+        l[i].idle = l[i].last - l[i].first - l[i].busy;
+        l[i].all = all[l[i].key.table];
+        l[i].busy_percent = rocl_percent(l[i].busy, l[i].last - l[i].first);
+        l[i].share_percent = rocl_percent(l[i].busy, l[i].all);
+    }
     qsort_r(l, count, sizeof *l, compare_lanes, s);
     while (n < count && l[n].key.table == 0)
         n++;
-    rocl_report_rows r = rocl_begin_table(&s->c, out, &stream_table, hosts);
+    rocl_report_rows r = rocl_begin_table(&s->sweep.c, out, &stream_table, hosts);
     rocl_set_origin(&r, s->first);
     rocl_add_top_rows(&r, l, n, sizeof *l, add_lane);
-    r = rocl_begin_table(&s->c, out, &queue_table, hosts);
+    r = rocl_begin_table(&s->sweep.c, out, &queue_table, hosts);
     rocl_set_origin(&r, s->first);
     rocl_add_top_rows(&r, l + n, count - n, sizeof *l, add_lane);
-    r = rocl_begin_table(&s->c, out, &activity_table, 0);
+    r = rocl_begin_table(&s->sweep.c, out, &activity_table, 0);
     rocl_set_origin(&r, s->first);
-    for (size_t i = 0; i < s->c.trace->gpu_count; i++) {
-        activity *a = &s->activities[i];
-        a->gpu = &s->c.trace->gpus[i];
-        a->wall = a->last - a->first;
-        a->at = a->most ? a->at - s->first : -1;
-        a->average = rocl_ratio(a->sum, (double)a->wall);
-        a->average_busy = rocl_ratio(a->sum, (double)a->busy);
-        if (a->any)
-            rocl_add_row(&r, a);
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const active_lanes *a = (const void *)s->sweep.results[i];
+        if (!a)
+            continue;
+        activity_row row = {.gpu = &t->gpus[i],
+                            .wall = a->last - a->first,
+                            .at = a->most ? a->at - s->first : -1,
+                            .most = (uint64_t)a->most};
+        for (unsigned k = 1; k <= LEVELS; k++)
+            row.busy += a->ns[k];
+        row.average = rocl_ratio((double)a->sum, (double)row.wall);
+        row.average_busy = rocl_ratio((double)a->sum, (double)row.busy);
+        rocl_add_row(&r, &row);
     }
-    r = rocl_begin_table(&s->c, out, &level_table, 0);
-    for (size_t i = 0; i < s->c.trace->gpu_count; i++) {
-        activity *a = &s->activities[i];
-        a->ns[0] = a->wall - a->busy;
-        for (unsigned k = 0; k <= LEVELS; k++)
-            if (a->any && a->ns[k])
-                rocl_add_row(&r,
-                             &(level_row){a->gpu, k, a->ns[k], rocl_percent(a->ns[k], a->wall)});
+    r = rocl_begin_table(&s->sweep.c, out, &level_table, 0);
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        const active_lanes *a = (const void *)s->sweep.results[i];
+        if (!a)
+            continue;
+        const int64_t wall = a->last - a->first;
+        int64_t idle = wall;
+        for (unsigned k = 1; k <= LEVELS; k++)
+            idle -= a->ns[k];
+        for (unsigned k = 0; k <= LEVELS; k++) {
+            const int64_t ns = k ? a->ns[k] : idle;
+            if (ns)
+                rocl_add_row(&r, &(level_row){&t->gpus[i], k, ns, rocl_percent(ns, wall)});
+        }
         if (a->ns[LEVELS])
             rocl_set_note(&r, "64 stands for 64 and more");
     }
@@ -372,188 +427,27 @@ static rocl_status open_streams(void *self, rocl_error *err)
 {
     streams *s = self;
     s->keys = rocl_strings_new();
-    s->sorter = rocl_collector_sorter(&s->c, 4);
-    s->edges = rocl_collector_sorter(&s->c, 3);
-    if (!s->keys || !s->sorter || !s->edges)
-        return rocl_fail_memory(err);
-    return rocl_shares_open(&s->shares, s->c.trace->gpu_count, s->c.trace->opt.jobs)
-               ? ROCL_OK
-               : rocl_fail_memory(err);
-}
-
-/* Lanes and the edges of what they cover. */
-static rocl_status measure_lanes(streams *s, rocl_error *err)
-{
-    s->lanes = rocl_groups_new(s->keys, sizeof(lane_key), sizeof *s->lanes, &s->lane_count);
-    s->lane_cap = s->lane_count;
-    s->pieces = calloc(s->c.trace->gpu_count + 1, sizeof *s->pieces);
-    s->activities = calloc(s->c.trace->gpu_count + 1, sizeof *s->activities);
-    if (!s->lanes || !s->pieces || !s->activities)
-        return rocl_fail_memory(err);
-    return sweep_lanes(s, err);
+    s->work = rocl_collector_sorter(&s->sweep.c, 4);
+    return s->keys && s->work ? rocl_sweep_open(&s->sweep, &sweep_def, ACTIVE_VALUES, err)
+                              : rocl_fail_memory(err);
 }
 
 static rocl_status finish_streams(void *self, rocl_tables *out, rocl_error *err)
 {
     streams *s = self;
-    rocl_status st = s->lanes ? ROCL_OK : measure_lanes(s, err);
-    if (st == ROCL_OK)
-        st = sweep_edges(s, NULL, err);
+    const rocl_status st = rocl_sweep_finish(&s->sweep, err);
     if (st == ROCL_OK)
         put_stream_tables(s, out);
     return st;
 }
 
-/* ---- of a team ------------------------------------------------------------------------------- */
-
-/* First which GPUs had work; then edges of those that several ranks have. */
-static rocl_status prepare_streams(void *self, unsigned round, rocl_error *err)
-{
-    return round == ROCL_ASK_WHO ? measure_lanes(self, err) : ROCL_OK;
-}
-
-static rocl_status ask_streams(void *self, unsigned round, unsigned rank, rocl_put *to,
-                               rocl_error *err)
-{
-    streams *s = self;
-    (void)rank, (void)err;
-    rocl_shares_ask(&s->shares, round, to);
-    return ROCL_OK;
-}
-
-static rocl_status answer_streams(void *self, rocl_taken *question, rocl_put *to, rocl_error *err)
-{
-    streams *s = self;
-    if (rocl_shares_answer_who(&s->shares, question, to))
-        return ROCL_OK;
-    rocl_status st = measure_lanes(s, err);
-    return st == ROCL_OK ? sweep_edges(s, to, err) : st;
-}
-
-static rocl_status hear_streams(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)
-{
-    streams *s = self;
-    rocl_status st = ROCL_OK;
-    if (s->shares.asked == ROCL_ASK_WHO)
-        return rocl_shares_take(&s->shares, rank, answer, err);
-    while (!rocl_taken_all(answer) && st == ROCL_OK) {
-        uint64_t key[3] = {rocl_take_number(answer)};
-        key[1] = (uint64_t)rocl_take_signed(answer);
-        key[2] = rocl_take_number(answer);
-        if (answer->r.bad || key[0] >= s->c.trace->gpu_count)
-            return rocl_team_bad_message(err);
-        st = rocl_sorter_add(s->edges, 0, key, NULL, 0, err);
-    }
-    return st;
-}
-
-/* Of a GPU that rank 0 sweeps, only from when to when it had work. */
-static void put_activity(const streams *s, size_t gpu, rocl_put *to)
-{
-    const activity *a = &s->activities[gpu];
-    rocl_put_number(to, gpu + 1);
-    rocl_put_signed(to, a->first);
-    rocl_put_number(to, (uint64_t)(a->last - a->first));
-    if (s->shares.sent[gpu])
-        return;
-    rocl_put_number(to, a->most);
-    rocl_put_number(to, (uint64_t)a->busy);
-    rocl_put_signed(to, a->at);
-    rocl_put_bytes(to, &a->sum, sizeof a->sum);
-    for (unsigned k = 0; k <= LEVELS; k++)
-        if (a->ns[k]) {
-            rocl_put_number(to, k + 1);
-            rocl_put_number(to, (uint64_t)a->ns[k]);
-        }
-    rocl_put_number(to, 0);
-}
-
-static void take_activity(streams *s, size_t gpu, rocl_taken *from)
-{
-    activity *a = &s->activities[gpu];
-    const int64_t first = rocl_take_signed(from), last = first + (int64_t)rocl_take_number(from);
-    uint64_t level;
-    a->first = !a->any || first < a->first ? first : a->first;
-    a->last = !a->any || last > a->last ? last : a->last;
-    a->any = true;
-    if (rocl_shares_several(&s->shares, gpu))
-        return;
-    a->most = rocl_take_number(from);
-    a->busy = (int64_t)rocl_take_number(from);
-    a->at = rocl_take_signed(from);
-    rocl_take_bytes(from, &a->sum, sizeof a->sum);
-    while ((level = rocl_take_number(from))) {
-        from->r.bad |= level > LEVELS + 1;
-        if (!from->r.bad)
-            a->ns[level - 1] = (int64_t)rocl_take_number(from);
-    }
-}
-
-/* A lane is of one process, and so of one rank. */
-static rocl_status put_lanes(void *self, rocl_put *to, rocl_error *err)
-{
-    streams *s = self;
-    (void)err;
-    for (size_t i = 0; i < s->c.trace->gpu_count; i++)
-        if (s->activities[i].any)
-            put_activity(s, i, to);
-    rocl_put_number(to, 0);
-    for (size_t i = 1; i < s->lane_count; i++) {
-        const lane *l = &s->lanes[i];
-        rocl_put_bytes(to, &l->key, sizeof l->key);
-        rocl_put_number(to, l->kernels);
-        rocl_put_number(to, l->copies);
-        rocl_put_signed(to, l->first);
-        rocl_put_number(to, (uint64_t)(l->last - l->first));
-        rocl_put_number(to, (uint64_t)l->busy);
-        rocl_put_number(to, (uint64_t)l->gap);
-    }
-    return ROCL_OK;
-}
-
-static rocl_status take_lanes(void *self, unsigned rank, rocl_taken *from, rocl_error *err)
-{
-    streams *s = self;
-    uint64_t gpu;
-    (void)rank;
-    while ((gpu = rocl_take_number(from))) {
-        if (gpu > s->c.trace->gpu_count)
-            return rocl_team_bad_message(err);
-        take_activity(s, gpu - 1, from);
-    }
-    while (!rocl_taken_all(from)) {
-        if (!ROCL_GROW(s->lanes, s->lane_cap, s->lane_count + 1))
-            return rocl_fail_memory(err);
-        lane *l = &s->lanes[s->lane_count++];
-        *l = (lane){0};
-        rocl_take_bytes(from, &l->key, sizeof l->key);
-        l->kernels = rocl_take_number(from);
-        l->copies = rocl_take_number(from);
-        l->first = rocl_take_signed(from);
-        l->last = l->first + (int64_t)rocl_take_number(from);
-        l->busy = (int64_t)rocl_take_number(from);
-        l->gap = (int64_t)rocl_take_number(from);
-        if (from->r.bad || l->key.table > 1 || l->key.lane.capture >= s->c.trace->capture_count)
-            return rocl_team_bad_message(err);
-    }
-    return ROCL_OK;
-}
-
-static const rocl_gather_def gather_streams = {.prepare = prepare_streams,
-                                               .ask = ask_streams,
-                                               .answer = answer_streams,
-                                               .hear = hear_streams,
-                                               .put = put_lanes,
-                                               .take = take_lanes};
-
 static void close_streams(void *self)
 {
     streams *s = self;
+    rocl_sweep_close(&s->sweep);
     rocl_strings_free(s->keys);
-    rocl_shares_close(&s->shares);
     free(s->lanes);
     free(s->pieces);
-    free(s->activities);
 }
 
 const rocl_collector_def rocl_streams_collector = {
@@ -564,5 +458,5 @@ const rocl_collector_def rocl_streams_collector = {
     .add_batch = add_stream_batch,
     .finish = finish_streams,
     .close = close_streams,
-    .gather = &gather_streams,
+    .gather = &rocl_sweep_gather,
 };

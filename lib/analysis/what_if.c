@@ -60,14 +60,6 @@ bool rocl_takes_time(uint32_t class)
            class == ROCL_TIME_COMMUNICATION || class == ROCL_TIME_COPY;
 }
 
-/* Does the time scale with the work that it is named after? */
-static bool is_made_of_name(const rocl_time_key *k)
-{
-    return k->detail == ROCL_TIME_NAMED &&
-           (rocl_takes_time(k->class) || k->class == ROCL_TIME_OUTSIDE ||
-            k->class == ROCL_TIME_LAUNCH);
-}
-
 typedef struct candidate {
     uint32_t name;
     int64_t ns;
@@ -127,19 +119,11 @@ static rocl_status read_names(const what_ifs *w, what_if_row *rows, unsigned *co
     return ROCL_OK;
 }
 
-/* A name is meant in full, or as a pattern: names of kernels have brackets and stars. */
-static bool is_meant(const what_ifs *w, const rocl_time_key *k, uint32_t name)
-{
-    if (k->name == name)
-        return true;
-    return w->c->options->what_if &&
-           !fnmatch(rocl_str(w->c->trace, name), rocl_str(w->c->trace, k->name), 0);
-}
-
 /* ---- how long it would take ------------------------------------------------------------------ */
 
 static rocl_status vary_times(const what_ifs *w, what_if_row *rows, unsigned n, rocl_error *err)
 {
+    const rocl_trace *t = w->c->trace;
     const int64_t wall = rocl_path_time(w->d->path, w->d->end);
     int64_t times[ROCL_PATH_SCENARIOS];
     rocl_path_scenarios s = {.count = w->count, .n = n};
@@ -151,7 +135,15 @@ static rocl_status vary_times(const what_ifs *w, what_if_row *rows, unsigned n, 
         s.factors[k] = r->factor;
         for (size_t i = 1; i < w->count; i++) {
             const rocl_time_key *key = &w->sums[i].key;
-            if (!is_made_of_name(key) || !is_meant(w, key, r->name))
+            /* Does the time scale with the work that it is named after? */
+            if (key->detail != ROCL_TIME_NAMED ||
+                !(rocl_takes_time(key->class) || key->class == ROCL_TIME_OUTSIDE ||
+                  key->class == ROCL_TIME_LAUNCH))
+                continue;
+            /* A name is meant in full, or as a pattern: names of kernels have brackets and stars.
+             */
+            if (key->name != r->name && (!w->c->options->what_if ||
+                                         fnmatch(rocl_str(t, r->name), rocl_str(t, key->name), 0)))
                 continue;
             changed[i] |= 1u << k;
             r->names++;

@@ -3,6 +3,7 @@
 #define ROCL_BASE_ORDER_H
 
 #include <stdint.h>
+#include <string.h>
 
 #define ROCL_COMPARE_NUMBERS(name, type)                                                           \
     static inline int name(const void *a, const void *b)                                           \

@@ -213,25 +213,6 @@ static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dis
     *sequence = of[SEQUENCE] ? number_of(of[SEQUENCE]) + 1 : 0;
 }
 
-rocl_status rocl_collectives_put(rocl_collectives *c, unsigned worker,
-                                 const rocl_collective_kernel *k, rocl_error *err)
-{
-    const participant_key p = {k->rank, k->gpu_plus1};
-    const signature s = {k->kind, k->name, k->bytes};
-    const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
-    const uint32_t in = rocl_strings_put(c->communicator_keys, (const char *)&k->communicator,
-                                         sizeof k->communicator);
-    const uint32_t what = rocl_strings_put(c->signatures, (const char *)&s, sizeof s);
-    if (who == ROCL_NONE || in == ROCL_NONE || what == ROCL_NONE)
-        return rocl_fail_memory(err);
-    const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)k->start, k->capture, k->row};
-    const uint64_t numbers[] = {(uint64_t)(k->end - k->start), what, k->sequence};
-    uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
-    for (unsigned i = 0; i < 3; i++)
-        q = rocl_varint_put(q, numbers[i]);
-    return rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
-}
-
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err)
 {
@@ -242,18 +223,25 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
         if (!rocl_collectives_has(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
             continue;
         const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
+        const participant_key p = {c->ranks.of[b->capture->index][d->e.process],
+                                   gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0};
+        rocl_communicator comm;
         signature s;
-        rocl_collective_kernel k = {.rank = c->ranks.of[b->capture->index][d->e.process],
-                                    .gpu_plus1 = gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0,
-                                    .start = d->e.start,
-                                    .end = d->e.end,
-                                    .capture = b->capture->index,
-                                    .row = d->e.id};
-        read_kernel(c, b, d, &k.communicator, &s, &k.sequence);
-        k.kind = s.kind;
-        k.name = s.name;
-        k.bytes = s.bytes;
-        st = rocl_collectives_put(c, worker, &k, err);
+        uint64_t sequence;
+        read_kernel(c, b, d, &comm, &s, &sequence);
+        const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
+        const uint32_t in =
+            rocl_strings_put(c->communicator_keys, (const char *)&comm, sizeof comm);
+        const uint32_t what = rocl_strings_put(c->signatures, (const char *)&s, sizeof s);
+        if (who == ROCL_NONE || in == ROCL_NONE || what == ROCL_NONE)
+            return rocl_fail_memory(err);
+        const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)d->e.start, b->capture->index,
+                                 d->e.id};
+        const uint64_t numbers[] = {(uint64_t)(d->e.end - d->e.start), what, sequence};
+        uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
+        for (unsigned k = 0; k < 3; k++)
+            q = rocl_varint_put(q, numbers[k]);
+        st = rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
     }
     return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
 }
@@ -412,43 +400,6 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
         for (unsigned k = 0; k < 4; k++)
             q = rocl_varint_put(q, numbers[k]);
         st = rocl_sorter_add(c->members, 0, key, data, (size_t)(q - data), err);
-    }
-    return st;
-}
-
-rocl_status rocl_collectives_list(rocl_collectives *c, rocl_error *err)
-{
-    const rocl_status st = rocl_sorter_start(c->kernels, err);
-    return st == ROCL_OK ? order_all(c, err) : st;
-}
-
-rocl_status rocl_collectives_each(rocl_collectives *c, rocl_collective_kernel_fn *fn, void *ctx,
-                                  rocl_error *err)
-{
-    rocl_sort_record rec;
-    bool more = true;
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && (st = rocl_sorter_next(c->kernels, &rec, &more, err)) == ROCL_OK &&
-           more) {
-        uint64_t v[3] = {0}; /* duration, signature, sequence */
-        read_numbers(&rec, v, 3);
-        const signature *s = (const void *)rocl_strings_get(c->signatures, (uint32_t)v[1], NULL);
-        const participant_key *p =
-            (const void *)rocl_strings_get(c->participant_keys, (uint32_t)rec.key[0], NULL);
-        rocl_collective_kernel k = {.rank = p->rank,
-                                    .gpu_plus1 = p->gpu_plus1,
-                                    .kind = s->kind,
-                                    .name = s->name,
-                                    .bytes = s->bytes,
-                                    .sequence = v[2],
-                                    .start = (int64_t)rec.key[1],
-                                    .end = (int64_t)(rec.key[1] + v[0]),
-                                    .capture = (uint32_t)rec.key[2],
-                                    .row = rec.key[3]};
-        memcpy(&k.communicator,
-               rocl_strings_get(c->communicator_keys, (uint32_t)(rec.key[0] >> 32), NULL),
-               sizeof k.communicator);
-        st = fn(ctx, &k, err);
     }
     return st;
 }

@@ -107,29 +107,6 @@ bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, b
 /* Takes the kernels of communication of a batch of ROCL_DISPATCH. Concurrent. */
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err);
-/* A kernel as stored in the sorter, for the ranks of a team: rank 0 adds those of other ranks.
- * Texts are ids; ranks of the trace and GPUs have the same numbers on all ranks. */
-typedef struct rocl_collective_kernel {
-    uint32_t rank, gpu_plus1; /* as of its participant; GPU: index + 1; 0: unknown */
-    rocl_communicator communicator;
-    uint32_t kind, name;
-    uint64_t bytes, sequence;
-    int64_t start, end;
-    uint32_t capture;
-    uint64_t row;
-} rocl_collective_kernel;
-
-typedef rocl_status rocl_collective_kernel_fn(void *ctx, const rocl_collective_kernel *k,
-                                              rocl_error *err);
-
-/* Instead of rocl_collectives_match(), once: finds participants and communicators, then passes on
- * the kernels. */
-rocl_status rocl_collectives_list(rocl_collectives *c, rocl_error *err);
-rocl_status rocl_collectives_each(rocl_collectives *c, rocl_collective_kernel_fn *fn, void *ctx,
-                                  rocl_error *err);
-rocl_status rocl_collectives_put(rocl_collectives *c, unsigned worker,
-                                 const rocl_collective_kernel *k, rocl_error *err);
-
 /* After all kernels, once: passes on the collectives; those of ROCL_COLLECTIVE_POINT in any order,
  * the others by communicator and number. Every kernel is a member of one. */
 rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, void *ctx,
