@@ -13,91 +13,68 @@ enum { PID, TID, TRACK, START, END, EVENT, NAME, OWN };
 static const char *const common_columns[OWN] = {"pid", "tid",      "track_id", "start",
                                                 "end", "event_id", "name_id"};
 
-typedef enum cell_type {
-    CELL_REF,  /* a reference to a definition, as an index */
-    CELL_U32,  /* a number from 0 to UINT32_MAX */
-    CELL_U64,  /* an id or an address, which may look as if it were below 0 */
-    CELL_SIZE, /* a size or a count, which is never below 0 */
-    CELL_OTHER /* the function that makes the record reads it */
-} cell_type;
+/* Columns of tables after the common ones, and what they become: X(how it is read, member of the
+ * record, column, list of definitions in rocpd_set, fault if it dangles). A list makes the names of
+ * columns and the function that reads them. READ_TRACK_REF: schema 4 keeps it in the track.
+ * READ_U64: an id or an address, which may look as if it were below 0; READ_SIZE never is.
+ * READ_NOTHING: the function that makes the record does it. */
+/* clang-format off */
+#define DISPATCH_CELLS(X)                                                \
+    X(READ_TRACK_REF, agent, "agent_id", agents, AGENT)                  \
+    X(READ_TRACK_REF, queue, "queue_id", queues, QUEUE)                  \
+    X(READ_TRACK_REF, stream, "stream_id", streams, STREAM)              \
+    X(READ_REF, kernel, "kernel_id", kernels, KERNEL)                    \
+    X(READ_U64, dispatch_id, "dispatch_id", 0, 0)                        \
+    X(READ_SIZE, private_segment, "private_segment_size", 0, 0)          \
+    X(READ_SIZE, group_segment, "group_segment_size", 0, 0)              \
+    X(READ_U64, graph_exec_id, "graph_exec_id", 0, 0)                    \
+    X(READ_U64, graph_node_id, "graph_node_id", 0, 0)                    \
+    X(READ_U32, workgroup[0], "workgroup_size_x", 0, 0)                  \
+    X(READ_U32, grid[0], "grid_size_x", 0, 0)                            \
+    X(READ_U32, workgroup[1], "workgroup_size_y", 0, 0)                  \
+    X(READ_U32, grid[1], "grid_size_y", 0, 0)                            \
+    X(READ_U32, workgroup[2], "workgroup_size_z", 0, 0)                  \
+    X(READ_U32, grid[2], "grid_size_z", 0, 0)                            \
+    X(READ_REF, region_name, "region_name_id", strings, NAME)
+#define COPY_CELLS(X)                                                    \
+    X(READ_REF, src, "src_agent_id", agents, AGENT)                      \
+    X(READ_REF, dst, "dst_agent_id", agents, AGENT)                      \
+    X(READ_TRACK_REF, queue, "queue_id", queues, QUEUE)                  \
+    X(READ_TRACK_REF, stream, "stream_id", streams, STREAM)              \
+    X(READ_SIZE, size, "size", 0, 0)                                     \
+    X(READ_U64, src_address, "src_address", 0, 0)                        \
+    X(READ_U64, dst_address, "dst_address", 0, 0)
+#define ALLOC_CELLS(X)                                                   \
+    X(READ_TRACK_REF, agent, "agent_id", agents, AGENT)                  \
+    X(READ_TRACK_REF, queue, "queue_id", queues, QUEUE)                  \
+    X(READ_TRACK_REF, stream, "stream_id", streams, STREAM)              \
+    X(READ_SIZE, size, "size", 0, 0)                                     \
+    X(READ_U64, address, "address", 0, 0)                                \
+    X(READ_NOTHING, op, "type", 0, 0)                                    \
+    X(READ_NOTHING, level, "level", 0, 0)                                \
+    X(READ_NOTHING, flags, "extdata", 0, 0)
+#define SAMPLE_CELLS(X)                                                  \
+    X(READ_NOTHING, start, "timestamp", 0, 0)
+#define HIP_CELLS(X)                                                     \
+    X(READ_REF, agent, "agent_id", agents, AGENT)                        \
+    X(READ_REF, queue, "queue_id", queues, QUEUE)                        \
+    X(READ_REF, stream, "stream_id", streams, STREAM)                    \
+    X(READ_REF, source_queue, "source_queue_id", queues, QUEUE)          \
+    X(READ_U64, graph_exec_id, "graph_exec_id", 0, 0)                    \
+    X(READ_SIZE, kernel_count, "kernel_dispatch_count", 0, 0)
+/* clang-format on */
 
-/* A column of a table after the common ones, and the member of the record that it becomes. */
-typedef struct cell {
-    const char *column;
-    cell_type type;
-    uint16_t to;  /* offset in the record */
-    uint16_t ids; /* of a CELL_REF: offset in rocpd_set */
-    rocl_fault dangling;
-    uint16_t track; /* offset in rocpd_track_def, for schema 4, which keeps it there; 0: nowhere */
-} cell;
+enum { D_KERNEL = OWN + 3, A_TYPE = OWN + 5, A_LEVEL, A_EXTDATA, S_TIME = OWN };
 
-#define REF(type, member, column, ids, fault)                                                      \
-    column, CELL_REF, offsetof(type, member), offsetof(rocpd_set, ids),                            \
-        ROCL_FAULT_DANGLING_##fault, 0
-#define TRACK_REF(type, member, column, ids, fault)                                                \
-    column, CELL_REF, offsetof(type, member), offsetof(rocpd_set, ids),                            \
-        ROCL_FAULT_DANGLING_##fault, offsetof(rocpd_track_def, member)
-#define NUMBER(as, type, member, column) column, CELL_##as, offsetof(type, member), 0, 0, 0
-#define OTHER(column)                    column, CELL_OTHER, 0, 0, 0, 0
+#define COLUMN_OF(how, member, column, ids, fault) column,
+static const char *const dispatch_columns[] = {DISPATCH_CELLS(COLUMN_OF)};
+static const char *const copy_columns[] = {COPY_CELLS(COLUMN_OF)};
+static const char *const alloc_columns[] = {ALLOC_CELLS(COLUMN_OF)};
+static const char *const sample_columns[] = {SAMPLE_CELLS(COLUMN_OF)};
+static const char *const hip_columns[] = {HIP_CELLS(COLUMN_OF)};
+#undef COLUMN_OF
 
-enum { D_KERNEL = OWN + 3 };
-
-static const cell dispatch_cells[] = {
-    {TRACK_REF(rocl_dispatch, agent, "agent_id", agents, AGENT)},
-    {TRACK_REF(rocl_dispatch, queue, "queue_id", queues, QUEUE)},
-    {TRACK_REF(rocl_dispatch, stream, "stream_id", streams, STREAM)},
-    {REF(rocl_dispatch, kernel, "kernel_id", kernels, KERNEL)},
-    {NUMBER(U64, rocl_dispatch, dispatch_id, "dispatch_id")},
-    {NUMBER(SIZE, rocl_dispatch, private_segment, "private_segment_size")},
-    {NUMBER(SIZE, rocl_dispatch, group_segment, "group_segment_size")},
-    {NUMBER(U64, rocl_dispatch, graph_exec_id, "graph_exec_id")},
-    {NUMBER(U64, rocl_dispatch, graph_node_id, "graph_node_id")},
-    {NUMBER(U32, rocl_dispatch, workgroup[0], "workgroup_size_x")},
-    {NUMBER(U32, rocl_dispatch, grid[0], "grid_size_x")},
-    {NUMBER(U32, rocl_dispatch, workgroup[1], "workgroup_size_y")},
-    {NUMBER(U32, rocl_dispatch, grid[1], "grid_size_y")},
-    {NUMBER(U32, rocl_dispatch, workgroup[2], "workgroup_size_z")},
-    {NUMBER(U32, rocl_dispatch, grid[2], "grid_size_z")},
-    {REF(rocl_dispatch, region_name, "region_name_id", strings, NAME)},
-};
-
-static const cell copy_cells[] = {
-    {REF(rocl_copy, src, "src_agent_id", agents, AGENT)},
-    {REF(rocl_copy, dst, "dst_agent_id", agents, AGENT)},
-    {TRACK_REF(rocl_copy, queue, "queue_id", queues, QUEUE)},
-    {TRACK_REF(rocl_copy, stream, "stream_id", streams, STREAM)},
-    {NUMBER(SIZE, rocl_copy, size, "size")},
-    {NUMBER(U64, rocl_copy, src_address, "src_address")},
-    {NUMBER(U64, rocl_copy, dst_address, "dst_address")},
-};
-
-enum { A_TYPE = OWN + 5, A_LEVEL, A_EXTDATA };
-
-static const cell alloc_cells[] = {
-    {TRACK_REF(rocl_alloc, agent, "agent_id", agents, AGENT)},
-    {TRACK_REF(rocl_alloc, queue, "queue_id", queues, QUEUE)},
-    {TRACK_REF(rocl_alloc, stream, "stream_id", streams, STREAM)},
-    {NUMBER(SIZE, rocl_alloc, size, "size")},
-    {NUMBER(U64, rocl_alloc, address, "address")},
-    {OTHER("type")},
-    {OTHER("level")},
-    {OTHER("extdata")},
-};
-
-enum { S_TIME = OWN };
-
-static const cell sample_cells[] = {{OTHER("timestamp")}};
-
-static const cell hip_cells[] = {
-    {REF(rocl_hip, agent, "agent_id", agents, AGENT)},
-    {REF(rocl_hip, queue, "queue_id", queues, QUEUE)},
-    {REF(rocl_hip, stream, "stream_id", streams, STREAM)},
-    {REF(rocl_hip, source_queue, "source_queue_id", queues, QUEUE)},
-    {NUMBER(U64, rocl_hip, graph_exec_id, "graph_exec_id")},
-    {NUMBER(SIZE, rocl_hip, kernel_count, "kernel_dispatch_count")},
-};
-
-#define CELLS(cells) cells, sizeof(cells) / sizeof *(cells)
+#define COLUMNS(names) names, sizeof(names) / sizeof *(names)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -136,38 +113,43 @@ static inline rocl_status read_int(const rocpd_row *r, unsigned col, int64_t lea
     return rocpd_count_fault(r, ROCL_FAULT_BAD_VALUE, err);
 }
 
-/* Reads the cells of a row into the members of a record. */
-static rocl_status read_cells(const rocpd_row *r, const cell *cells, unsigned n,
-                              const rocpd_track_def *track, void *record, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (unsigned i = 0; i < n && st == ROCL_OK; i++) {
-        const cell *c = &cells[i];
-        void *to = (char *)record + c->to;
-        int64_t v;
-        switch (c->type) {
-        case CELL_REF:
-            st = rocpd_read_ref(r, OWN + i, (const void *)((const char *)r->set + c->ids),
-                                c->dangling, to, err);
-            if (c->track && *(uint32_t *)to == ROCL_NONE)
-                memcpy(to, (const char *)track + c->track, sizeof(uint32_t));
-            break;
-        case CELL_U32:
-            st = read_int(r, OWN + i, 0, UINT32_MAX, &v, err);
-            *(uint32_t *)to = (uint32_t)v;
-            break;
-        case CELL_U64:
-            st = read_int(r, OWN + i, INT64_MIN, INT64_MAX, to, err);
-            break;
-        case CELL_SIZE:
-            st = read_int(r, OWN + i, 0, INT64_MAX, to, err);
-            break;
-        case CELL_OTHER:
-            break;
-        }
+/* read_dispatch() and its like read the cells of a row into the members of a record. */
+#define READ_REF(member, ids, fault)                                                               \
+    rocpd_read_ref(r, col, &r->set->ids, ROCL_FAULT_DANGLING_##fault, &to->member, err)
+#define READ_TRACK_REF(member, ids, fault)                                                         \
+    READ_REF(member, ids, fault);                                                                  \
+    to->member = to->member == ROCL_NONE ? track->member : to->member
+#define READ_U32(member, ids, fault)                                                               \
+    read_int(r, col, 0, UINT32_MAX, &v, err);                                                      \
+    to->member = (uint32_t)v
+#define READ_U64(member, ids, fault)                                                               \
+    read_int(r, col, INT64_MIN, INT64_MAX, &v, err);                                               \
+    to->member = (uint64_t)v
+#define READ_SIZE(member, ids, fault)                                                              \
+    read_int(r, col, 0, INT64_MAX, &v, err);                                                       \
+    to->member = (__typeof__(to->member))v
+#define READ_NOTHING(member, ids, fault) ROCL_OK
+#define READ_CELL(how, member, column, ids, fault)                                                 \
+    if (st != ROCL_OK)                                                                             \
+        return st;                                                                                 \
+    st = how(member, ids, fault);                                                                  \
+    col++;
+#define READER(name, record, cells)                                                                \
+    static inline rocl_status name(const rocpd_row *r, const rocpd_track_def *track, record *to,   \
+                                   rocl_error *err)                                                \
+    {                                                                                              \
+        rocl_status st = ROCL_OK;                                                                  \
+        unsigned col = OWN;                                                                        \
+        int64_t v;                                                                                 \
+        (void)track;                                                                               \
+        cells(READ_CELL) return st;                                                                \
     }
-    return st;
-}
+READER(read_dispatch, rocl_dispatch, DISPATCH_CELLS)
+READER(read_copy, rocl_copy, COPY_CELLS)
+READER(read_alloc, rocl_alloc, ALLOC_CELLS)
+READER(read_hip, rocl_hip, HIP_CELLS)
+#undef READER
+#undef READ_CELL
 
 /* ---- what all records share ------------------------------------------------------------------ */
 
@@ -347,7 +329,7 @@ static rocl_status add_dispatch(const rocpd_row *r, rocpd_worker *w, const row_h
 {
     rocpd_set *s = r->set;
     rocl_dispatch d = {.e = h->e};
-    rocl_status st = read_cells(r, CELLS(dispatch_cells), h->track, &d, err);
+    rocl_status st = read_dispatch(r, h->track, &d, err);
     if (st != ROCL_OK)
         return st;
     rocl_cell_int(r->rows, D_KERNEL, r->row, &d.kernel_id, &(bool){false}); /* bad: counted above */
@@ -381,7 +363,7 @@ static rocl_status add_copy(const rocpd_row *r, rocpd_worker *w, const row_head 
     rocl_status st =
         rocpd_read_ref(r, NAME, &r->set->strings, ROCL_FAULT_DANGLING_NAME, &c.e.name, err);
     if (st == ROCL_OK)
-        st = read_cells(r, CELLS(copy_cells), h->track, &c, err);
+        st = read_copy(r, h->track, &c, err);
     if (st != ROCL_OK)
         return st;
     return rocl_batcher_add(&w->out, ROCL_COPY, &c, sizeof c, err);
@@ -411,7 +393,7 @@ static rocl_status add_alloc(const rocpd_row *r, rocpd_worker *w, const row_head
     a.op = (rocl_alloc_op)match_word(r, A_TYPE, ops, sizeof ops / sizeof *ops);
     a.level = (rocl_alloc_level)match_word(r, A_LEVEL, levels, sizeof levels / sizeof *levels);
     a.e.name = s->alloc_names[a.level][a.op];
-    rocl_status st = read_cells(r, CELLS(alloc_cells), h->track, &a, err);
+    rocl_status st = read_alloc(r, h->track, &a, err);
     if (st != ROCL_OK)
         return st;
     size_t n;
@@ -432,7 +414,7 @@ static rocl_status add_hip(const rocpd_row *r, rocpd_worker *w, const row_head *
     rocl_hip p = {.e = h->e};
     rocl_status st = rocpd_read_ref(r, NAME, &s->strings, ROCL_FAULT_DANGLING_NAME, &p.e.name, err);
     if (st == ROCL_OK)
-        st = read_cells(r, CELLS(hip_cells), h->track, &p, err);
+        st = read_hip(r, h->track, &p, err);
     if (st != ROCL_OK)
         return st;
     bool barrier = event->extdata_len == sizeof SCHEMA_BARRIER - 1 &&
@@ -452,7 +434,7 @@ static rocl_status add_hip(const rocpd_row *r, rocpd_worker *w, const row_head *
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct {
-    const cell *cells;
+    const char *const *columns;
     unsigned count;
     unsigned start, end; /* columns of the times */
     bool owns_counters;  /* rocpd_pmc_event may refer to its events */
@@ -462,15 +444,15 @@ static const struct {
 } scans[ROCPD_TABLES] = {
     [ROCPD_REGION] = {NULL, 0, START, END, false, add_call,
                       ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)},
-    [ROCPD_KERNEL_DISPATCH] = {CELLS(dispatch_cells), START, END, true, add_dispatch,
+    [ROCPD_KERNEL_DISPATCH] = {COLUMNS(dispatch_columns), START, END, true, add_dispatch,
                                ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)},
-    [ROCPD_MEMORY_COPY] = {CELLS(copy_cells), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
-    [ROCPD_MEMORY_ALLOCATE] = {CELLS(alloc_cells), START, END, false, add_alloc,
+    [ROCPD_MEMORY_COPY] = {COLUMNS(copy_columns), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
+    [ROCPD_MEMORY_ALLOCATE] = {COLUMNS(alloc_columns), START, END, false, add_alloc,
                                ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)},
-    [ROCPD_SAMPLE] = {CELLS(sample_cells), S_TIME, S_TIME, true, add_sample,
+    [ROCPD_SAMPLE] = {COLUMNS(sample_columns), S_TIME, S_TIME, true, add_sample,
                       ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)},
-    [ROCPD_GRAPH_LAUNCH] = {CELLS(hip_cells), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
-    [ROCPD_HIP_EVENT] = {CELLS(hip_cells), START, END, false, add_hip,
+    [ROCPD_GRAPH_LAUNCH] = {COLUMNS(hip_columns), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
+    [ROCPD_HIP_EVENT] = {COLUMNS(hip_columns), START, END, false, add_hip,
                          ROCL_BIT(ROCL_HIP_EVENT) | ROCL_BIT(ROCL_BARRIER)},
 };
 
@@ -639,7 +621,7 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
     const unsigned count = OWN + scans[r.table].count;
     for (unsigned i = 0; i < count; i++) {
-        columns[i] = i < OWN ? common_columns[i] : scans[r.table].cells[i - OWN].column;
+        columns[i] = i < OWN ? common_columns[i] : scans[r.table].columns[i - OWN];
         if (only_events && i != EVENT)
             columns[i] = NULL;
         for (unsigned k = 0; k < sizeof optional / sizeof *optional && columns[i]; k++)
