@@ -1,6 +1,6 @@
 /* The report "overlap": how long each GPU computed, copied, did both, or was idle, and how many
- * kernels ran at once. Begins and ends of work come by GPU and time, so that between two of them
- * the same work runs:
+ * kernels ran at once. Work comes by GPU and begin, and what runs is kept by its end: so between
+ * two of these times the same work runs.
  *
  *     both         = copy - exposed copy
  *     exposed copy = time in which copies run, and no kernel
@@ -10,6 +10,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/sweep.h"
+#include "base/array.h"
 
 /* How long how many kernels ran at once. */
 enum { LEVELS = 64 /* this many or more are the last level */ };
@@ -25,16 +26,21 @@ typedef struct gpu_sums {
 
 enum { GPU_SUMS = sizeof(gpu_sums) / sizeof(int64_t) };
 
+typedef struct running_work {
+    int64_t end;
+    rocl_activity activity;
+} running_work;
+
 typedef struct overlap {
     rocl_sweep sweep;
-    rocl_ids *activities;             /* by worker: of a kernel's name */
-    int64_t running[ROCL_ACTIVITIES]; /* on the GPU that is swept */
+    rocl_ids *activities; /* by worker: of a kernel's name */
+    /* On the GPU that is swept: */
+    running_work *works; /* a heap: that at i ends no later than those at 2 i + 1 and 2 i + 2 */
+    size_t count, cap;
+    int64_t running[ROCL_ACTIVITIES];
 } overlap;
 
 /* ---- events ---------------------------------------------------------------------------------- */
-
-/* The last word of a record: at one time ends come before begins. */
-enum { BEGINS = 4, ACTIVITY = 3 };
 
 static rocl_status add_overlap_batch(void *self, unsigned worker, const rocl_batch *b,
                                      rocl_error *err)
@@ -51,12 +57,9 @@ static rocl_status add_overlap_batch(void *self, unsigned worker, const rocl_bat
             return rocl_fail_memory(err);
         const unsigned n = rocl_gpus_of(b, i, gpus);
         for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-            const uint64_t gpu = (uint64_t)(gpus[k] - t->gpus);
-            const uint64_t begin[3] = {gpu, (uint64_t)e->start, BEGINS | activity};
-            const uint64_t end[3] = {gpu, (uint64_t)e->end, activity};
-            st = rocl_sweep_add(&o->sweep, worker, begin, err);
-            if (st == ROCL_OK)
-                st = rocl_sweep_add(&o->sweep, worker, end, err);
+            const uint64_t key[4] = {(uint64_t)(gpus[k] - t->gpus), (uint64_t)e->start,
+                                     (uint64_t)e->end, activity};
+            st = rocl_sweep_add(&o->sweep, worker, key, err);
         }
     }
     return st;
@@ -67,46 +70,72 @@ static rocl_status add_overlap_batch(void *self, unsigned worker, const rocl_bat
 static bool is_possible(const void *self, const uint64_t *key)
 {
     (void)self;
-    return key[2] < 2 * BEGINS && (key[2] & ACTIVITY) < ROCL_ACTIVITIES;
+    return (int64_t)key[2] >= (int64_t)key[1] && key[3] < ROCL_ACTIVITIES;
 }
 
-/* Work of no length ends before it begins, at the same time: no time passes with a negative
- * number. */
-static void pass_edge(void *self, const uint64_t *key, int64_t *result, bool first)
+/* Adds the time since the last begin or end, with what ran in it. */
+static void pass_time(const overlap *o, gpu_sums *s, int64_t time)
+{
+    const int64_t *running = o->running, ns = time - s->last;
+    const int64_t kernels = running[ROCL_ACTIVITY_COMPUTE] + running[ROCL_ACTIVITY_COMMUNICATION];
+    s->compute += running[ROCL_ACTIVITY_COMPUTE] ? ns : 0;
+    s->communication += running[ROCL_ACTIVITY_COMMUNICATION] ? ns : 0;
+    s->copy += running[ROCL_ACTIVITY_COPY] ? ns : 0;
+    s->any_kernel += kernels ? ns : 0;
+    s->any += kernels + running[ROCL_ACTIVITY_COPY] ? ns : 0;
+    s->levels[kernels < LEVELS ? kernels : LEVELS] += ns;
+    s->last = time;
+}
+
+/* Ends work, the first to end first, as long as it ends up to this time. */
+static void end_work(overlap *o, gpu_sums *s, int64_t time)
+{
+    while (o->count && o->works[0].end <= time) {
+        pass_time(o, s, o->works[0].end);
+        o->running[o->works[0].activity]--;
+        const running_work w = o->works[--o->count]; /* goes down from the top */
+        size_t at = 0, below;
+        while ((below = 2 * at + 1) < o->count) {
+            below += below + 1 < o->count && o->works[below + 1].end < o->works[below].end;
+            if (w.end <= o->works[below].end)
+                break;
+            o->works[at] = o->works[below];
+            at = below;
+        }
+        o->works[at] = w;
+    }
+}
+
+static rocl_status begin_work(void *self, const uint64_t *key, int64_t *result, bool first,
+                              rocl_error *err)
 {
     overlap *o = self;
     gpu_sums *s = (gpu_sums *)(void *)result;
-    const int64_t time = (int64_t)key[1];
-    const rocl_activity activity = (rocl_activity)(key[2] & ACTIVITY);
-    int64_t *running = o->running;
-    if (first) {
-        memset(running, 0, sizeof o->running);
-        s->first = s->last = time;
-    }
-    const int64_t ns = time - s->last;
-    if (ns) {
-        const int64_t kernels =
-            running[ROCL_ACTIVITY_COMPUTE] + running[ROCL_ACTIVITY_COMMUNICATION];
-        s->compute += running[ROCL_ACTIVITY_COMPUTE] ? ns : 0;
-        s->communication += running[ROCL_ACTIVITY_COMMUNICATION] ? ns : 0;
-        s->copy += running[ROCL_ACTIVITY_COPY] ? ns : 0;
-        s->any_kernel += kernels ? ns : 0;
-        s->any += kernels + running[ROCL_ACTIVITY_COPY] ? ns : 0;
-        s->levels[kernels < LEVELS ? kernels : LEVELS] += ns;
-    }
-    s->last = time;
-    if (!(key[2] & BEGINS)) {
-        running[activity]--;
-        return;
-    }
-    running[activity]++;
-    s->copies += activity == ROCL_ACTIVITY_COPY;
-    s->kernels += activity != ROCL_ACTIVITY_COPY;
-    s->communications += activity == ROCL_ACTIVITY_COMMUNICATION;
+    const running_work w = {(int64_t)key[2], (rocl_activity)key[3]};
+    if (first)
+        s->first = s->last = (int64_t)key[1];
+    end_work(o, s, (int64_t)key[1]);
+    pass_time(o, s, (int64_t)key[1]);
+    o->running[w.activity]++;
+    s->copies += w.activity == ROCL_ACTIVITY_COPY;
+    s->kernels += w.activity != ROCL_ACTIVITY_COPY;
+    s->communications += w.activity == ROCL_ACTIVITY_COMMUNICATION;
+    if (!ROCL_GROW(o->works, o->cap, o->count + 1))
+        return rocl_fail_memory(err);
+    size_t at = o->count++;
+    for (; at && o->works[(at - 1) / 2].end > w.end; at = (at - 1) / 2)
+        o->works[at] = o->works[(at - 1) / 2];
+    o->works[at] = w;
+    return ROCL_OK;
+}
+
+static void end_gpu(void *self, int64_t *result)
+{
+    end_work(self, (gpu_sums *)(void *)result, INT64_MAX);
 }
 
 static const rocl_sweep_def sweep_def = {
-    .words = 3, .times = 2, .is_possible = is_possible, .extend = pass_edge};
+    .words = 4, .times = 2, .is_possible = is_possible, .extend = begin_work, .end = end_gpu};
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -268,6 +297,7 @@ static void close_overlap(void *self)
     for (unsigned w = 0; o->activities && w < o->sweep.c.trace->opt.jobs; w++)
         rocl_ids_free(&o->activities[w]);
     free(o->activities);
+    free(o->works);
     rocl_sweep_close(&o->sweep);
 }
 

@@ -181,11 +181,12 @@ static bool is_possible(const void *self, const uint64_t *key)
     return key[2] <= SEEN;
 }
 
-static void pass_edge(void *self, const uint64_t *key, int64_t *result, bool first)
+static rocl_status pass_edge(void *self, const uint64_t *key, int64_t *result, bool first,
+                             rocl_error *err)
 {
     active_lanes *a = (active_lanes *)(void *)result;
     const int64_t time = (int64_t)key[1];
-    (void)self;
+    (void)self, (void)err;
     if (first)
         a->first = a->last = time;
     if (a->active > 0) {
@@ -203,6 +204,7 @@ static void pass_edge(void *self, const uint64_t *key, int64_t *result, bool fir
         a->most = a->active;
         a->at = time;
     }
+    return ROCL_OK;
 }
 
 /* A lane is of one process, and so of one rank. */

@@ -49,6 +49,7 @@ static rocl_status complete(rocl_sweep *s, rocl_error *err)
 static rocl_status sweep(rocl_sweep *s, rocl_put *to, rocl_error *err)
 {
     rocl_sort_record rec;
+    int64_t *last = NULL; /* the result that is extended */
     rocl_status st = rocl_sorter_start(s->sorter, err);
     while (rocl_next_record(s->sorter, &rec, &st, err)) {
         if (s->wanted[rec.key[0]]) {
@@ -61,10 +62,15 @@ static rocl_status sweep(rocl_sweep *s, rocl_put *to, rocl_error *err)
         }
         int64_t **result = &s->results[rec.key[0]];
         const bool first = !*result;
+        if (first && last && s->def->end)
+            s->def->end(s, last);
         if (first && !(*result = calloc(s->values, sizeof **result)))
             return rocl_fail_memory(err);
-        s->def->extend(s, rec.key, *result, first);
+        last = *result;
+        st = s->def->extend(s, rec.key, last, first, err);
     }
+    if (st == ROCL_OK && last && s->def->end)
+        s->def->end(s, last);
     return st;
 }
 

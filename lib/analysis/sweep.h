@@ -14,7 +14,7 @@
 #include "analysis/gather.h"
 #include "analysis/slices.h"
 
-/* `self` is the collector's struct. `complete`, `put` and `take` may be NULL. */
+/* `self` is the collector's struct. `complete`, `end`, `put` and `take` may be NULL. */
 typedef struct rocl_sweep_def {
     unsigned words; /* of a record's key: GPU, time, and what else the report wants; 3 or 4 */
     unsigned times; /* values of a result that come first and are times; others are not negative */
@@ -23,7 +23,10 @@ typedef struct rocl_sweep_def {
     /* When all events have come: adds the last records. */
     rocl_status (*complete)(void *self, rocl_error *err);
     /* Adds a record to the result of its GPU, zeroed before the first one. */
-    void (*extend)(void *self, const uint64_t *key, int64_t *result, bool first);
+    rocl_status (*extend)(void *self, const uint64_t *key, int64_t *result, bool first,
+                          rocl_error *err);
+    /* After the last record of a GPU. */
+    void (*end)(void *self, int64_t *result);
     /* What a rank has beside its results. It goes to rank 0 in one piece. */
     void (*put)(void *self, rocl_put *to);
     rocl_status (*take)(void *self, rocl_taken *from, rocl_error *err);

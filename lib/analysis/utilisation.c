@@ -78,11 +78,13 @@ static void extend_union(utilisation *u, slice *slices, activity a, int64_t star
 }
 
 /* Equal records are the same work to us. */
-static void add_work(void *self, const uint64_t *key, int64_t *result, bool first)
+static rocl_status add_work(void *self, const uint64_t *key, int64_t *result, bool first,
+                            rocl_error *err)
 {
     utilisation *u = self;
     slice *slices = (slice *)(void *)result;
     const int64_t start = (int64_t)key[1], end = (int64_t)key[2];
+    (void)err;
     if (first) {
         u->time = slices_of(u, key[0]);
         for (activity a = 0; a < ACTIVITIES; a++)
@@ -91,6 +93,7 @@ static void add_work(void *self, const uint64_t *key, int64_t *result, bool firs
     slices[rocl_slice_at(&u->time, start)].kernels += key[3] == KERNEL;
     extend_union(u, slices, (activity)key[3], start, end);
     extend_union(u, slices, EITHER, start, end);
+    return ROCL_OK;
 }
 
 static const rocl_sweep_def sweep_def = {
