@@ -207,20 +207,12 @@ rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err)
     return st;
 }
 
-static int compare_scopes(const void *a, const void *b)
-{
-    const rocl_lookup_key *x = a, *y = b;
-    if (x->major != y->major)
-        return x->major < y->major ? -1 : 1;
-    return x->minor < y->minor ? -1 : x->minor > y->minor;
-}
-
 bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uint64_t number)
 {
     return run->all_disordered ||
            (run->disordered_count &&
             bsearch(&(rocl_lookup_key){process, number}, run->disordered, run->disordered_count,
-                    sizeof *run->disordered, compare_scopes));
+                    sizeof *run->disordered, rocl_compare_lookup_keys));
 }
 
 rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
