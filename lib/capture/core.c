@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "capture/chunk.h"
+#include "capture/core.h"
 
 static _Atomic(rocl_core *) the_core;
 static _Atomic uint64_t unattributed; /* events that were lost while no chunk could count them */
@@ -162,10 +162,9 @@ rocl_core *rocl_core_get(void)
             p = rocl_varint_put(p, c->start);
             p = rocl_varint_put(p, rocl_set.rank);
             p = rocl_put_string(p, rocl_set.command, rocl_set.command_len);
-            size_t n = (size_t)(p - body);
-            p = rocl_put_sized(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, n);
-            memcpy(p, body, n);
-            c->preamble_len = (size_t)(p - c->preamble) + n;
+            p = rocl_put_record(c->preamble + rocl_set.node_len, ROCL_REC_PROCESS, body,
+                                (size_t)(p - body));
+            c->preamble_len = (size_t)(p - c->preamble);
             c->refused = !rocl_file_make(c);
             if (!c->refused)
                 write_process_chunk(c);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/chunk.h"
+#include "capture/core.h"
 
 static bool is_same_file(int fd, dev_t dev, ino_t ino)
 {

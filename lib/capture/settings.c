@@ -77,9 +77,8 @@ static void describe_node(void)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         p = rocl_put_string(p, texts[i], strlen(texts[i]));
     n = (size_t)(p - (uint8_t *)body);
-    p = rocl_put_sized(rocl_set.node, ROCL_REC_NODE, n);
-    memcpy(p, body, n);
-    rocl_set.node_len = (size_t)(p - rocl_set.node) + n;
+    p = rocl_put_record(rocl_set.node, ROCL_REC_NODE, body, n);
+    rocl_set.node_len = (size_t)(p - rocl_set.node);
     snprintf(rocl_set.host, sizeof rocl_set.host, "%.64s", *u.nodename ? u.nodename : "host");
     for (char *c = rocl_set.host; *c; c++)
         *c = *c == '/' ? '_' : *c;

@@ -48,8 +48,8 @@ rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl
         return rocl_fail_memory(err);
     w->file = f;
     w->to = to;
-    w->piece = piece->part;
-    w->begin = f->bases[piece->part];
+    w->piece = piece->section;
+    w->begin = f->bases[piece->section];
     w->last = ROCL_NONE;
     w->bytes.len = 0;
     if (!rocl_buf_reserve(&w->bytes, n))

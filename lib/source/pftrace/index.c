@@ -264,7 +264,7 @@ static rocl_status end_piece(cutter *c, uint64_t end, rocl_error *err)
     rocl_records_input *in = c->file->in;
     if (!c->block || !c->block->in.len)
         return ROCL_OK;
-    if (!rocl_records_add_piece(in, &(rocl_piece){.part = (uint32_t)in->piece_count,
+    if (!rocl_records_add_piece(in, &(rocl_piece){.section = (uint32_t)in->piece_count,
                                                   .first = c->first,
                                                   .last = end,
                                                   .rows = (end - c->first) / 64 + 1}))

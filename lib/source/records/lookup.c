@@ -88,8 +88,8 @@ rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, roc
                 return st;
             pages->numbers[slot] = i + 1;
         }
-        const size_t at = rocl_count_before(&key, page, PAGE_ENTRIES, sizeof *page,
-                                            rocl_compare_lookup_keys);
+        const size_t at =
+            rocl_count_before(&key, page, PAGE_ENTRIES, sizeof *page, rocl_compare_lookup_keys);
         if (at < PAGE_ENTRIES && !rocl_compare_lookup_keys(&page[at], &key)) {
             *value = page[at].value;
             return ROCL_OK;

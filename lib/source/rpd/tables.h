@@ -1,11 +1,12 @@
-/* An RPD file as its parts know it: tables and their columns, cells, and rows that others refer to.
+/* An RPD file as the files here know it: tables and their columns, cells, and rows that others
+ * refer to.
  *
  *     tables.c    names of tables, cells, joins
  *     sessions.c  the processes that were traced
  *     calls.c     rocpd_api: calls, ranges, marks
  *     ops.c       rocpd_op: kernels and copies
  *     monitors.c  rocpd_monitor: values of devices
- *     rpd.c       the input: opens the file, hands rows to the parts above */
+ *     rpd.c       the input: opens the file, hands rows to the files above */
 #ifndef ROCL_SOURCE_RPD_TABLES_H
 #define ROCL_SOURCE_RPD_TABLES_H
 
