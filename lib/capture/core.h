@@ -282,7 +282,6 @@ rocl_writer *rocl_writer_make(uint64_t lost);
 /* Makes `need` bytes and a small event fit at pos, in this chunk or the next; false: they do not,
  * and `lost` events are lost. Look up texts and names again after it. */
 bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost);
-void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
 /* The writer of another thread; NULL: it has none. */
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);

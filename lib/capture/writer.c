@@ -11,6 +11,17 @@ __thread rocl_self rocl_me;
 static pthread_key_t at_thread_end;
 static bool has_key;
 
+/* An event is lost. */
+static void drop_event(rocl_writer *w)
+{
+    if (!w->chunk) {
+        rocl_core_count_lost(1);
+        return;
+    }
+    rocl_chunk_reopen(w->chunk); /* at exit */
+    atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
+}
+
 /* ---- names and texts: each chunk holds those that its records refer to ----------------------- */
 
 /* Two small tables remember what the chunk already holds; entries that were pushed out are written
@@ -90,7 +101,7 @@ uint32_t rocl_text_id(rocl_writer *w, const char *text, size_t len, size_t more)
         !memcmp(w->content + t->at, text, len))
         return t->id;
     if (len > ROCL_CAP_TEXT_MAX) {
-        rocl_writer_drop(w);
+        drop_event(w);
         return 0;
     }
     if (!rocl_reserve(w, len + ROCL_HOT + more))
@@ -267,22 +278,12 @@ bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost)
     int saved = errno;
     bool found = need <= 4 * ROCL_CAP_TEXT_MAX && find_space(w, need);
     if (!found && lost)
-        rocl_writer_drop(w);
+        drop_event(w);
     errno = saved;
     return found;
 }
 
 /* ---- what is lost ---------------------------------------------------------------------------- */
-
-void rocl_writer_drop(rocl_writer *w)
-{
-    if (!w->chunk) {
-        rocl_core_count_lost(1);
-        return;
-    }
-    rocl_chunk_reopen(w->chunk); /* at exit */
-    atomic_store_explicit(&w->chunk->dropped, ++w->dropped, memory_order_relaxed);
-}
 
 void rocl_count_interrupted(uint64_t lost)
 {

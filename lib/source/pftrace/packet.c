@@ -1,5 +1,5 @@
 /* Packets, one after the other: see packet.h. */
-#include "source/pftrace/packet.h"
+#include "source/pftrace/pftrace.h"
 
 #include <string.h>
 

@@ -49,13 +49,6 @@ typedef struct pfr_worker {
     pfr_open_sequence *sequence;
 } pfr_worker;
 
-/* Forgets what was read of the current piece. */
-void pfr_forget_piece(pfr_worker *w);
-/* The sequence of a packet, in its state before the packet. NULL: memory is out. */
-pfr_open_sequence *pfr_open_sequence_of(pfr_worker *w, const pfr_packet *p);
-/* Notes what a packet interns, which the index knows already, for the following packets of the
- * piece. False: memory is out. */
-bool pfr_note_interned(pfr_worker *w, const pfr_packet *p);
 /* The bytes of an iid; 0: none. */
 uint32_t pfr_find_interned(pfr_worker *w, unsigned table, uint64_t iid);
 /* After that: did any packet intern it? */

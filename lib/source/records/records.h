@@ -22,7 +22,7 @@
  *     kept.c        records that the first pass keeps for the second
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
- *     scopes.h      begins and ends that are records of their own, joined while they are parsed
+ *     scopes.c      begins and ends that are records of their own, joined while they are parsed
  *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H

@@ -22,8 +22,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "source/rpd/records.h"
-#include "source/rpd/sessions.h"
+#include "source/rpd/tables.h"
 
 /* ---- rows that belong to records ------------------------------------------------------------- */
 

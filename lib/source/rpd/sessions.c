@@ -1,5 +1,5 @@
 /* Processes that were traced, each a session of the file. */
-#include "source/rpd/sessions.h"
+#include "source/rpd/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -152,4 +152,31 @@ rocl_status rpd_find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker 
 rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table table, int owner,
                            int order, int value, rocl_lookup **lookup, rocl_error *err);
 
+/* ---- sessions.c ---------------------------------------------------------------------------- */
+
+/* Every process that is traced is a session, and writers append to a file. The number of a session
+ * is in the upper 32 bits of all ids of its rows. */
+
+/* Fills the sessions, the version of the schema, pid_stride and gpu_stride, from rocpd_metadata and
+ * other tables. */
+rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err);
+
+/* The session that recorded a value of a device, which its row does not name: of those running at
+ * that time, the one that began first. NULL: the file has no calls. */
+const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when);
+
+/* ---- calls.c, ops.c, monitors.c: rows as records ------------------------------------------- */
+
+/* Row i at hand of the worker's cursor of the table. */
+rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
+                         unsigned i, rocl_error *err);
+rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, rocl_error *err);
+rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
+                            rocl_error *err);
+
+/* Fills last_monitored: the last row of each device and what a session monitored of it. */
+rocl_status rpd_find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err);
+/* Gives the counters of devices their units. */
+rocl_status rpd_name_units(rocl_trace *t, rocl_capture *c, rocl_error *err);
+
 #endif
