@@ -13,10 +13,10 @@
  *     state.c     what packets of a sequence depend on, step by step
  *     index.c     the first walk; what a piece begins with
  *     definitions.c  tracks, processes, threads, GPUs: which records their events become
- *     worker.c    packets of a piece -> records
+ *     worker.c    what a worker has at hand
  *     facts.c     what arguments say
  *     *_events.c  track events and typed GPU events -> records
- *     pftrace.c   the format: pieces, definitions, what is left out */
+ *     pftrace.c   the format: packets of a piece -> records, definitions, what is left out */
 #ifndef ROCL_SOURCE_PFTRACE_PFTRACE_H
 #define ROCL_SOURCE_PFTRACE_PFTRACE_H
 
@@ -360,11 +360,5 @@ const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
 bool pfr_definitions_define(pfr_file *f);
 rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err);
 void pfr_definitions_free(pfr_file *f);
-
-/* ---- worker.c -------------------------------------------------------------------------------- */
-
-rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
-                            rocl_error *err);
-void pfr_free_worker(void *state);
 
 #endif

@@ -49,6 +49,9 @@ typedef struct pfr_worker {
     pfr_open_sequence *sequence;
 } pfr_worker;
 
+/* Notes what a packet interns, which the index knows already, for the following packets of the
+ * piece. False: memory is out. */
+bool pfr_note_interned(pfr_worker *w, const pfr_packet *p);
 /* The bytes of an iid; 0: none. */
 uint32_t pfr_find_interned(pfr_worker *w, unsigned table, uint64_t iid);
 /* After that: did any packet intern it? */
