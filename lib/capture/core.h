@@ -2,7 +2,7 @@
  *
  *     settings.c  the environment, what is known of the process and its node
  *     clock.c     ticks, and the clocks side by side
- *     file.c      the file of a process: space for chunks
+ *     core.c      the state of a process, and its file: space for chunks
  *     guard/      calls by which a program limits what it can do later
  *     chunk.c     headers of chunks: filled, kept up to date, closed
  *     writer.c    writers of threads: their chunks from begin to end; sites, texts and definitions,
@@ -180,14 +180,8 @@ void rocl_core_count_lost(uint64_t n);
 /* Zeroed memory that is zero again in a forked child. NULL: memory is out. */
 void *rocl_wiped_pages(size_t n);
 
-/* ---- file.c ---------------------------------------------------------------------------------- */
+/* ---- the file of a process ------------------------------------------------------------------- */
 
-/* Makes the file. Locked. */
-bool rocl_file_make(rocl_core *c);
-void rocl_file_remove(rocl_core *c); /* no space even for its first chunk */
-/* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
-bool rocl_file_keep(rocl_core *c);
-void rocl_file_let_go(rocl_core *c); /* they will not */
 /* Moves a descriptor to a number that no program counts on: returns that, and closes the other. */
 int rocl_move_away(int fd);
 /* Maps a chunk of `size` bytes, or of the rest, if that is at least `least`; NULL: too little

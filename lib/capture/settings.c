@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/core.h"
+#include "format/ranks.h"
 
 rocl_settings rocl_set;
 _Atomic bool rocl_paused, rocl_sealed;
@@ -86,10 +87,6 @@ static void describe_node(void)
 
 __attribute__((constructor)) void rocl_read_settings(void)
 {
-    /* Launchers give the rank, as readers of other formats find it. */
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
-                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
     int saved = errno, cancel = rocl_keep_thread();
     const char *clock = secure_getenv("ROCLINE_CLOCK"), *output = secure_getenv("ROCLINE_OUTPUT");
     struct stat s;
@@ -128,8 +125,9 @@ __attribute__((constructor)) void rocl_read_settings(void)
         rocl_set.command_len = n;
         describe_node();
         rocl_set.rank = 0;
-        for (size_t i = 0; !rocl_set.rank && i < sizeof ranks / sizeof *ranks; i++)
-            rocl_set.rank = (uint32_t)(read_number(ranks[i], UINT64_MAX, INT32_MAX) + 1);
+        for (size_t i = 0; !rocl_set.rank && i < ROCL_RANK_VARIABLES; i++)
+            rocl_set.rank =
+                (uint32_t)(read_number(rocl_rank_variables[i], UINT64_MAX, INT32_MAX) + 1);
         rocl_core_prepare();
     }
     rocl_release_thread(cancel);

@@ -1,4 +1,4 @@
-/* Packets, one after the other: see packet.h. */
+/* Packets, one after the other: see pftrace.h. */
 #include "source/pftrace/pftrace.h"
 
 #include <string.h>
