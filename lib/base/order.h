@@ -1,7 +1,8 @@
-/* Orders of plain numbers, for qsort() and bsearch(). */
+/* Orders of plain numbers, for qsort() and bsearch(); the place of a key in a sorted array. */
 #ifndef ROCL_BASE_ORDER_H
 #define ROCL_BASE_ORDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +22,22 @@ ROCL_COMPARE_NUMBERS(rocl_compare_double, double) /* no NAN among them */
 static inline int rocl_number_order(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
+}
+
+/* How many of `count` sorted items of `size` bytes are before the key: the index of the first that
+ * is not. `compare` gets an item and the key. */
+static inline size_t rocl_count_before(const void *key, const void *items, size_t count,
+                                       size_t size, int (*compare)(const void *, const void *))
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare((const char *)items + middle * size, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* The bits of a double as a number in the order of the values, and back. */

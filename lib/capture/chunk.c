@@ -1,6 +1,6 @@
 /* Headers of chunks, written while the chunk is mapped. Readers, even of the file of a killed
  * process, rely on the order of the stores; the fences keep it. */
-#include "capture/chunk.h"
+#include "capture/core.h"
 
 #include "base/crc32c.h"
 

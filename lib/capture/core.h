@@ -2,10 +2,11 @@
  *
  *     settings.c  the environment, what is known of the process and its node
  *     clock.c     ticks, and the clocks side by side
- *     file.c      the file of a process: space for chunks
+ *     core.c      the state of a process, and its file: space for chunks
  *     guard/      calls by which a program limits what it can do later
- *     writer.c    writers of threads: their chunks from begin to end
- *     names.c     sites, texts and definitions: written into each chunk before their first use
+ *     chunk.c     headers of chunks: filled, kept up to date, closed
+ *     writer.c    writers of threads: their chunks from begin to end; sites, texts and definitions,
+ *                 written into each chunk before their first use
  *     record.c    events of the host
  *     args.c      arguments of calls
  *     gpu.c       events with times of their own
@@ -167,17 +168,20 @@ static inline void rocl_release_thread(int was)
     pthread_setcancelstate(was, &(int){0});
 }
 
+/* Another record for every chunk to come. */
+void rocl_core_preamble_add(rocl_core *c, uint8_t type, const char *text, size_t len);
+
+/* The process ends: says in its chunk how many there are. */
+void rocl_core_close(rocl_core *c);
+
+/* Events that no writer has lost: they are counted for the process. */
+void rocl_core_count_lost(uint64_t n);
+
 /* Zeroed memory that is zero again in a forked child. NULL: memory is out. */
 void *rocl_wiped_pages(size_t n);
 
-/* ---- file.c ---------------------------------------------------------------------------------- */
+/* ---- the file of a process ------------------------------------------------------------------- */
 
-/* Makes the file. Locked. */
-bool rocl_file_make(rocl_core *c);
-void rocl_file_remove(rocl_core *c); /* no space even for its first chunk */
-/* The file and its folder will be out of reach: they stay open. false: they were, or cannot. */
-bool rocl_file_keep(rocl_core *c);
-void rocl_file_let_go(rocl_core *c); /* they will not */
 /* Moves a descriptor to a number that no program counts on: returns that, and closes the other. */
 int rocl_move_away(int fd);
 /* Maps a chunk of `size` bytes, or of the rest, if that is at least `least`; NULL: too little
@@ -185,6 +189,26 @@ int rocl_move_away(int fd);
 rocl_chunk_header *rocl_file_chunk(rocl_core *c, size_t least, size_t size, rocl_span *where);
 /* Policy ring: this chunk may be given up. Takes the lock. */
 void rocl_file_give_up(rocl_core *c, const rocl_given *chunk);
+
+/* ---- chunk.c --------------------------------------------------------------------------------- */
+
+/* Must be called first: marks `size` bytes as a chunk under construction. A process that is killed
+ * then has lost nothing. */
+void rocl_chunk_prepare(rocl_chunk_header *h, uint64_t size);
+/* Fills the header of a chunk whose content begins with `len` bytes of records that are no events;
+ * the magic comes last. The caller has set the members of the writer (tid, writer, seq, dropped,
+ * base). */
+void rocl_chunk_begin(rocl_chunk_header *h, const rocl_core *c, uint64_t size, uint32_t flags,
+                      size_t len);
+/* Notes the clocks as of now. */
+void rocl_chunk_sync_now(rocl_chunk_header *h);
+/* Nothing follows in it. more: flags. */
+void rocl_chunk_close(rocl_chunk_header *h, uint32_t more);
+/* Something does all the same: its sums no longer hold. */
+static inline void rocl_chunk_reopen(rocl_chunk_header *h)
+{
+    h->flags &= ~(ROCL_CHUNK_CLOSED | ROCL_CHUNK_LAST);
+}
 
 /* ---- writer.c -------------------------------------------------------------------------------- */
 
@@ -252,7 +276,6 @@ rocl_writer *rocl_writer_make(uint64_t lost);
 /* Makes `need` bytes and a small event fit at pos, in this chunk or the next; false: they do not,
  * and `lost` events are lost. Look up texts and names again after it. */
 bool rocl_writer_reserve(rocl_writer *w, size_t need, uint64_t lost);
-void rocl_writer_drop(rocl_writer *w);
 void rocl_count_interrupted(uint64_t lost);
 /* The writer of another thread; NULL: it has none. */
 rocl_writer *rocl_writer_of(rocl_core *c, uint32_t tid);
@@ -339,8 +362,6 @@ static inline uint8_t *rocl_put_delta(rocl_writer *w, uint8_t *p, uint64_t now)
     return rocl_varint_put(p, delta);
 }
 
-/* ---- names.c --------------------------------------------------------------------------------- */
-
 extern _Atomic uint32_t rocl_next_name;
 /* The id stored there, or else the next one. */
 uint32_t rocl_id_once(_Atomic uint32_t *at);
@@ -389,6 +410,14 @@ static inline uint8_t *rocl_put_sized(uint8_t *p, uint8_t type, size_t len)
 {
     *p++ = type;
     return rocl_varint_put(p, len);
+}
+
+/* Puts a whole record; returns its end. */
+static inline uint8_t *rocl_put_record(uint8_t *p, uint8_t type, const void *body, size_t len)
+{
+    p = rocl_put_sized(p, type, len);
+    memcpy(p, body, len);
+    return p + len;
 }
 
 #endif

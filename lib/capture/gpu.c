@@ -40,10 +40,8 @@ static void record_work(rocl_record_type type, const rocl_cap_times *t, rocl_sit
             p = rocl_varint_put(p, v[i]);
         if (sample)
             p = rocl_varint_put(p, ids[count]);
-        size_t len = (size_t)(p - body);
-        p = rocl_put_sized(w->pos, (uint8_t)type, len);
-        memcpy(p, body, len);
-        rocl_commit(w, p + len, 1);
+        p = rocl_put_record(w->pos, (uint8_t)type, body, (size_t)(p - body));
+        rocl_commit(w, p, 1);
     }
     rocl_leave();
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "capture/chunk.h"
+#include "capture/core.h"
 
 /* ---- open regions and ranges ----------------------------------------------------------------- */
 
@@ -98,10 +98,8 @@ uint64_t rocl_cap_correlate(void)
         number = open->correlation = next_correlation(w);
         end = rocl_varint_put(body, number);
         *end++ = 1; /* the outermost */
-        size_t n = (size_t)(end - body);
-        uint8_t *p = rocl_put_sized(w->pos, ROCL_REC_CORRELATE, n);
-        memcpy(p, body, n);
-        rocl_commit(w, p + n, 0);
+        end = rocl_put_record(w->pos, ROCL_REC_CORRELATE, body, (size_t)(end - body));
+        rocl_commit(w, end, 0);
     }
     rocl_leave();
     return number;
@@ -191,11 +189,8 @@ void rocl_cap_stop(uint64_t number)
 
 static void put_text_record(rocl_writer *w, uint8_t type, const char *text, size_t n)
 {
-    if (!rocl_reserve(w, n + ROCL_HOT))
-        return;
-    uint8_t *p = rocl_put_sized(w->pos, type, n);
-    memcpy(p, text, n);
-    rocl_commit(w, p + n, 0);
+    if (rocl_reserve(w, n + ROCL_HOT))
+        rocl_commit(w, rocl_put_record(w->pos, type, text, n), 0);
 }
 
 void rocl_cap_thread_name(const char *name)

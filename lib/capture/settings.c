@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/core.h"
+#include "format/ranks.h"
 
 rocl_settings rocl_set;
 _Atomic bool rocl_paused, rocl_sealed;
@@ -77,9 +78,8 @@ static void describe_node(void)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         p = rocl_put_string(p, texts[i], strlen(texts[i]));
     n = (size_t)(p - (uint8_t *)body);
-    p = rocl_put_sized(rocl_set.node, ROCL_REC_NODE, n);
-    memcpy(p, body, n);
-    rocl_set.node_len = (size_t)(p - rocl_set.node) + n;
+    p = rocl_put_record(rocl_set.node, ROCL_REC_NODE, body, n);
+    rocl_set.node_len = (size_t)(p - rocl_set.node);
     snprintf(rocl_set.host, sizeof rocl_set.host, "%.64s", *u.nodename ? u.nodename : "host");
     for (char *c = rocl_set.host; *c; c++)
         *c = *c == '/' ? '_' : *c;
@@ -87,10 +87,6 @@ static void describe_node(void)
 
 __attribute__((constructor)) void rocl_read_settings(void)
 {
-    /* Launchers give the rank, as readers of other formats find it. */
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
-                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
     int saved = errno, cancel = rocl_keep_thread();
     const char *clock = secure_getenv("ROCLINE_CLOCK"), *output = secure_getenv("ROCLINE_OUTPUT");
     struct stat s;
@@ -129,8 +125,9 @@ __attribute__((constructor)) void rocl_read_settings(void)
         rocl_set.command_len = n;
         describe_node();
         rocl_set.rank = 0;
-        for (size_t i = 0; !rocl_set.rank && i < sizeof ranks / sizeof *ranks; i++)
-            rocl_set.rank = (uint32_t)(read_number(ranks[i], UINT64_MAX, INT32_MAX) + 1);
+        for (size_t i = 0; !rocl_set.rank && i < ROCL_RANK_VARIABLES; i++)
+            rocl_set.rank =
+                (uint32_t)(read_number(rocl_rank_variables[i], UINT64_MAX, INT32_MAX) + 1);
         rocl_core_prepare();
     }
     rocl_release_thread(cancel);

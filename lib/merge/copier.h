@@ -1,6 +1,7 @@
 /* Copies table sets into a database, one after the other. Files, each calls those below it only:
  *
  *     copier.c   a database: begin, a set, end, what is done in which order
+ *     plan.c     what the output will hold
  *     tables.c   the tables of a set: made, filled, hidden; views over all sets
  *     ids.c      which rows the events selected use; ids of a flat set; categories
  *     values.c   the SQL of a row of the output, and what that SQL calls
@@ -9,8 +10,65 @@
 #define ROCL_MERGE_COPIER_H
 
 #include "base/new_db.h"
-#include "merge/plan.h"
 #include "merge/select.h"
+#include "merge/set.h"
+
+/* ---- plan.c: what the output will hold ------------------------------------------------------- */
+
+/* The tables and columns of all inputs, so that every set gets the same ones, and the names of the
+ * sets. */
+
+typedef struct plan_column {
+    char *name, *declared;
+} plan_column;
+
+typedef struct plan_table {
+    char *base;
+    schema_table table;
+    plan_column *columns; /* after "id" */
+    size_t count;
+} plan_table;
+
+typedef struct plan_set {
+    const rocl_capture *capture;
+    bool fresh;   /* its rows are made of events, not copied */
+    size_t first; /* the set that has its tables: itself, or a slice of the same process */
+    char *slices; /* in the first: SCHEMA_SLICE_TAG of all of one cut, "1,3/4 ..."; NULL: none */
+    char *suffix; /* of its tables in the output */
+    char *guid;
+} plan_set;
+
+typedef struct plan_view {
+    char *name, *sql, *version;
+} plan_view;
+
+typedef struct merge_plan {
+    rocl_trace *trace;
+    bool flat;    /* one set for all: every plan_set has the same names */
+    bool rebuild; /* no rows are copied */
+    plan_table *tables;
+    size_t table_count;
+    plan_set *sets;
+    size_t set_count;
+    plan_view *views;
+    size_t view_count;
+    char *version;   /* schema_version of the output */
+    size_t by_track; /* sets of schema 4 */
+    size_t left_out; /* tables that belong to no set, or have no place in a flat one */
+    char *left_name; /* the first of them */
+    char *left_path;
+    uint64_t rows; /* about how many there are */
+} merge_plan;
+
+/* Plans the captures that the filters leave; `source` NULL: of all files. To be freed after errors,
+ * too. */
+rocl_status merge_plan_make(merge_plan *p, rocl_trace *t, const rocl_source *source, bool flat,
+                            bool rebuild, rocl_error *err);
+void merge_plan_free(merge_plan *p);
+
+const plan_table *merge_plan_table(const merge_plan *p, const char *base);
+
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* Ids of one table in a flat set. Those of small tables are looked up, those of large ones moved.
  */

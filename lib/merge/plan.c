@@ -1,4 +1,5 @@
-#include "merge/plan.h"
+/* What the output will hold: see copier.h. */
+#include "merge/copier.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
-#include "merge/select.h"
 #include "source/db/connection.h"
 
 /* ---- tables and columns ---- */

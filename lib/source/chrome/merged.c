@@ -47,15 +47,15 @@ static int64_t read_rank(rocl_view prefix)
     int64_t tp = -1;
     const char *p = prefix.p + 1, *end = prefix.p + prefix.n - 1;
     while (end - p > 2 && isupper((unsigned char)p[0]) && p[1] == 'P') {
-        const char *part = p;
+        const char *word = p;
         int64_t n = 0;
         for (p += 2; p < end && isdigit((unsigned char)*p) && n < INT32_MAX / 10; p++)
             n = n * 10 + (*p - '0');
-        if (p == part + 2 || (p < end && *p != '-'))
+        if (p == word + 2 || (p < end && *p != '-'))
             return -1;
-        if (n && (*part == 'D' || *part == 'P'))
+        if (n && (*word == 'D' || *word == 'P'))
             return -1;
-        tp = *part == 'T' ? n : tp;
+        tp = *word == 'T' ? n : tp;
         p += p < end;
     }
     return p == end ? tp : -1;

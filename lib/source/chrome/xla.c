@@ -139,11 +139,11 @@ static void read_size_text(rocl_view text, uint32_t to[3])
 {
     for (int i = 0; i < 3; i++) {
         const char *comma = text.n ? memchr(text.p, ',', text.n) : NULL;
-        const rocl_view part = {text.p, comma ? (size_t)(comma - text.p) : text.n};
+        const rocl_view number = {text.p, comma ? (size_t)(comma - text.p) : text.n};
         uint64_t v;
-        if (rocl_json_uint(part, &v) && v <= UINT32_MAX)
+        if (rocl_json_uint(number, &v) && v <= UINT32_MAX)
             to[i] = (uint32_t)v;
-        const size_t used = part.n + (comma != NULL);
+        const size_t used = number.n + (comma != NULL);
         text.p += used;
         text.n -= used;
     }

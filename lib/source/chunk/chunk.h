@@ -6,10 +6,7 @@
  *     index.c    the first pass: what each chunk defines, how many events it has, what is damaged
  *     defs.c     those definitions, as they are of the capture
  *     clock.c    ticks -> ns
- *     worker.c   what a worker of the second pass has: names of a chunk, batches
- *     scan.c     the second pass: records -> events of the host
- *     gpu.c      records of GPU work -> events
- *     args.c     arguments of regions
+ *     scan.c     the second pass: records -> events
  *     dump.c     records as lines of text
  *
  * Files are joined by merge/recordings.c.
@@ -218,105 +215,16 @@ rocl_status chunk_index(chunk_file *f, rocl_error *err);
 int64_t chunk_process_end(const chunk_process *p);
 rocl_status chunk_define(chunk_process *p, rocl_error *err);
 
-/* ---- worker.c ------------------------------------------------------------------------------- */
-
-typedef struct chunk_name {
-    uint32_t category, name;
-} chunk_name;
-
-/* An open region or range; a region also has arguments, the last of the pending ones. */
-typedef struct chunk_open {
-    uint64_t ticks, correlation;
-    chunk_name name;
-    size_t args; /* bytes of its arguments */
-} chunk_open;
-
-typedef struct chunk_stack {
-    chunk_open *all;
-    size_t depth, cap;
-    size_t stated; /* of them by the chunk that is read */
-} chunk_stack;
-
-typedef struct chunk_parameter {
-    uint32_t type, name; /* texts */
-} chunk_parameter;
-
-typedef struct chunk_list_of_parameters {
-    size_t first, count;
-} chunk_list_of_parameters;
-
-typedef struct chunk_waiting_arg {
-    size_t depth;
-    rocl_arg arg;
-} chunk_waiting_arg;
-
-typedef struct chunk_worker {
-    chunk_process *process;
-    rocl_batcher out;
-    rocl_buf content;
-    rocl_map texts; /* id in the chunk -> text */
-    rocl_map names; /* id in the chunk -> index in name_list */
-    rocl_map defs;  /* id in the chunk -> index in the capture */
-    chunk_name *name_list;
-    size_t name_count, name_cap;
-    chunk_stack regions, ranges;
-    chunk_waiting_arg *args;
-    size_t arg_count, arg_cap;
-    rocl_arena values; /* of arguments */
-    rocl_map lists;    /* id in the chunk -> index in lists_all */
-    chunk_list_of_parameters *lists_all;
-    size_t list_count, list_cap;
-    chunk_parameter *parameters;
-    size_t parameter_count, parameter_cap;
-    /* the chunk that is read */
-    const chunk_info *chunk;
-    chunk_reader reader;
-    uint32_t thread;
-    uint64_t next_id;
-    rocl_status st;
-    rocl_error *err;
-} chunk_worker;
-
-/* The key in `defs` of a definition that records of the chunk refer to by its id. */
-static inline uint64_t chunk_def_key(uint8_t type, uint64_t id)
-{
-    return (uint64_t)type << 56 | (id & UINT64_MAX >> 8);
-}
-
-chunk_worker *chunk_worker_get(chunk_process *p, unsigned number, const rocl_emitter *to,
-                               rocl_error *err);
-void chunk_workers_free(chunk_process *p);
-void chunk_worker_forget(chunk_worker *w); /* drops the names of the chunk that was read */
-/* Counts what is wrong with a record. */
-void chunk_count_fault(chunk_worker *w, rocl_fault f);
-void chunk_fail_memory(chunk_worker *w);
-uint32_t chunk_intern(chunk_worker *w, rocl_view s);
-uint32_t chunk_find_text(chunk_worker *w, uint64_t id); /* of an id in the chunk */
-chunk_name chunk_find_name(chunk_worker *w, uint64_t id);
-/* Fills in the head of an event of a wanted kind; false: the kind is not wanted. */
-bool chunk_event_head(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name,
-                      rocl_event *e);
-/* The next event of a wanted kind, with its head filled in; NULL: the kind is not wanted. */
-void *chunk_event(chunk_worker *w, rocl_kind kind, int64_t start, int64_t end, chunk_name name);
-
-/* ---- scan.c, gpu.c, args.c ------------------------------------------------------------------ */
+/* ---- scan.c --------------------------------------------------------------------------------- */
 
 /* A run of chunks. */
 rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *task, unsigned worker,
                        const rocl_emitter *to, rocl_error *err);
 /* Ranges that begin and end on different threads. */
 rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err);
-
-/* True: it was a record of GPU work. */
-bool chunk_add_gpu_work(chunk_worker *w, chunk_record *rec);
 /* Allocations, which must be sorted first. */
 rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_error *err);
-
-void chunk_add_arg(chunk_worker *w, chunk_record *r);
-void chunk_add_parameters(chunk_worker *w, chunk_record *r);
-void chunk_add_args(chunk_worker *w, chunk_record *r);
-/* Moves the arguments of the region at this depth, which ends, to g; NULL: drops them. */
-void chunk_move_args(chunk_worker *w, size_t depth, rocl_region *g);
+void chunk_workers_free(chunk_process *p);
 
 /* ---- source.c ------------------------------------------------------------------------------- */
 

@@ -287,7 +287,7 @@ static void describe_track(pfr_file *f, const pfr_packet *p)
 
 /* ---- GPUs and counters ----------------------------------------------------------------------- */
 
-bool pfr_read_agent(rocl_view text, pfr_agent *a)
+static bool read_agent(rocl_view text, pfr_agent *a)
 {
     rocl_agent_type type;
     uint32_t number;
@@ -305,7 +305,7 @@ static void find_agent_type(const pfr_file *f, pfr_agent *a)
 
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a)
 {
-    const bool found = pfr_read_agent(text, a);
+    const bool found = read_agent(text, a);
     if (found)
         find_agent_type(f, a);
     return found;
@@ -322,7 +322,7 @@ static void note_agent_type(pfr_file *f, rocl_view name)
     size_t at = 0;
     while (at + 5 < name.n && strncasecmp(name.p + at, "Agent", 5) != 0)
         at++;
-    if (at + 5 >= name.n || !pfr_read_agent((rocl_view){name.p + at, name.n - at}, &agent))
+    if (at + 5 >= name.n || !read_agent((rocl_view){name.p + at, name.n - at}, &agent))
         return;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (!memcmp(name.p + name.n - 5, endings[i].text, 5) &&
@@ -374,7 +374,7 @@ static void describe_gpus(pfr_file *f, const pfr_packet *p)
                 read_gpu_fact(f, &gpu, h.bytes);
         }
         /* Its agent is called as we wrote it, unless one of an earlier GPU of the machine is. */
-        bool labelled = pfr_read_agent(pfr_bytes(f, gpu.label), &gpu.agent);
+        bool labelled = read_agent(pfr_bytes(f, gpu.label), &gpu.agent);
         for (size_t i = f->gpu_count; i-- > 0 && f->gpus[i].machine == gpu.machine;)
             labelled &= f->gpus[i].agent.number != gpu.agent.number;
         if (labelled) {
@@ -530,12 +530,12 @@ static void name_counter(pfr_file *f, pfr_track *t)
          word = strcmp(word, " " PF_BANDWIDTH) ? " " PF_BANDWIDTH : NULL) {
         const size_t n = strlen(word);
         t->derived |= name.n > n && !memcmp(name.p + name.n - n, word, n) &&
-                      (pfr_read_agent(name, &agent) ||
+                      (read_agent(name, &agent) ||
                        rocl_view_is((rocl_view){name.p, name.n - n}, ROCL_UNKNOWN_AGENT));
     }
     t->derived |= name.n > strlen(PF_LEGACY_COPIED) &&
                   !memcmp(name.p, PF_LEGACY_COPIED, strlen(PF_LEGACY_COPIED));
-    if (!pfr_read_agent(name, &agent))
+    if (!read_agent(name, &agent))
         return;
     while (at < name.n && name.p[at] != ' ' && name.p[at] != '[') /* the word */
         at++;
@@ -598,7 +598,7 @@ static void place_track(const pfr_file *f, pfr_track *t)
         t->place = PFR_COPIES;
     }
     if (agent)
-        pfr_read_agent((rocl_view){agent, view.n - (size_t)(agent - name)}, &t->agent);
+        read_agent((rocl_view){agent, view.n - (size_t)(agent - name)}, &t->agent);
     else if (t->place && number_behind(name, "Dispatch [", &device))
         t->agent = (pfr_agent){(uint64_t)ROCL_AGENT_GPU << 32 | (uint32_t)device, ROCL_AGENT_GPU};
     else if (t->place && number_behind(name, "Agent [", &device))

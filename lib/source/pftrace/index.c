@@ -1,6 +1,7 @@
 /* The first walk through a trace collects what its packets depend on. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/pool.h"
 #include "source/pftrace/pftrace.h"
 
@@ -263,7 +264,7 @@ static rocl_status end_piece(cutter *c, uint64_t end, rocl_error *err)
     rocl_records_input *in = c->file->in;
     if (!c->block || !c->block->in.len)
         return ROCL_OK;
-    if (!rocl_records_add_piece(in, &(rocl_piece){.part = (uint32_t)in->piece_count,
+    if (!rocl_records_add_piece(in, &(rocl_piece){.section = (uint32_t)in->piece_count,
                                                   .first = c->first,
                                                   .last = end,
                                                   .rows = (end - c->first) / 64 + 1}))
@@ -436,26 +437,13 @@ void pfr_index_free(pfr_file *f)
     rocl_map_free(&f->clocks_used);
 }
 
-/* The last of sorted items for which `is_before` holds; it holds for a prefix of them. */
-#define FIND_LAST(found, items, count, is_before)                                                  \
-    do {                                                                                           \
-        size_t low = 0, high = (count);                                                            \
-        while (low < high) {                                                                       \
-            const size_t i = low + (high - low) / 2;                                               \
-            if (is_before)                                                                         \
-                low = i + 1;                                                                       \
-            else                                                                                   \
-                high = i;                                                                          \
-        }                                                                                          \
-        (found) = low ? &(items)[low - 1] : NULL;                                                  \
-    } while (0)
-
 pfr_state pfr_state_before(const pfr_file *f, uint32_t sequence, uint32_t piece)
 {
-    const pfr_checkpoint key = {.sequence = sequence, .piece = piece}, *c;
-    FIND_LAST(c, f->checkpoints, f->checkpoint_count,
-              compare_checkpoints(&f->checkpoints[i], &key) < 0);
-    return c && c->sequence == sequence ? c->state : (pfr_state){0};
+    const pfr_checkpoint key = {.sequence = sequence, .piece = piece};
+    const size_t n = rocl_count_before(&key, f->checkpoints, f->checkpoint_count, sizeof key,
+                                       compare_checkpoints);
+    return n && f->checkpoints[n - 1].sequence == sequence ? f->checkpoints[n - 1].state
+                                                           : (pfr_state){0};
 }
 
 uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned table, uint64_t iid,
@@ -463,8 +451,9 @@ uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned tabl
 {
     const pfr_interned key = {
         .iid = iid, .at = before, .sequence = sequence, .table = (uint16_t)table};
-    const pfr_interned *e;
-    FIND_LAST(e, f->interned, f->interned_count, compare_interned(&f->interned[i], &key) < 0);
+    const size_t n =
+        rocl_count_before(&key, f->interned, f->interned_count, sizeof key, compare_interned);
+    const pfr_interned *e = n ? &f->interned[n - 1] : NULL;
     const bool same =
         e && e->sequence == sequence && e->table == table && e->iid == iid && e->at + 1 >= cleared;
     return same ? e->bytes : ROCL_NONE;
@@ -472,9 +461,9 @@ uint32_t pfr_interned_before(const pfr_file *f, uint32_t sequence, unsigned tabl
 
 pfr_sum pfr_sum_before(const pfr_file *f, uint64_t track, uint32_t piece)
 {
-    const pfr_sum key = {.track = track, .piece = piece}, *s;
-    FIND_LAST(s, f->sums, f->sum_count, compare_sums(&f->sums[i], &key) < 0);
-    return s && s->track == track ? *s : (pfr_sum){.track = track};
+    const pfr_sum key = {.track = track, .piece = piece};
+    const size_t n = rocl_count_before(&key, f->sums, f->sum_count, sizeof key, compare_sums);
+    return n && f->sums[n - 1].track == track ? f->sums[n - 1] : (pfr_sum){.track = track};
 }
 
 uint32_t pfr_counter_name(const pfr_file *f, uint32_t descriptor, uint64_t id)

@@ -1,5 +1,5 @@
-/* Packets, one after the other: see packet.h. */
-#include "source/pftrace/packet.h"
+/* Packets, one after the other: see pftrace.h. */
+#include "source/pftrace/pftrace.h"
 
 #include <string.h>
 

@@ -9,24 +9,78 @@
  *       sequences, as they are after each piece        knows of the sequences that it meets
  *       tracks, processes, GPUs, clocks
  *
- *     packet.h    packets, one after the other
+ *     packet.c    packets, one after the other
  *     state.c     what packets of a sequence depend on, step by step
  *     index.c     the first walk; what a piece begins with
  *     definitions.c  tracks, processes, threads, GPUs: which records their events become
- *     worker.h    what a worker has at hand; facts.c: what arguments say
+ *     worker.c    what a worker has at hand
+ *     facts.c     what arguments say
  *     *_events.c  track events and typed GPU events -> records
- *     events.c    packets of a piece -> records
- *     pftrace.c   the format: pieces, definitions, what is left out */
+ *     pftrace.c   the format: packets of a piece -> records, definitions, what is left out */
 #ifndef ROCL_SOURCE_PFTRACE_PFTRACE_H
 #define ROCL_SOURCE_PFTRACE_PFTRACE_H
 
 #include "base/map.h"
 #include "base/pool.h"
+#include "base/proto.h"
 #include "base/strings.h"
-#include "source/pftrace/packet.h"
+#include "format/perfetto.h"
 #include "source/records/records.h"
 
 extern const rocl_source_ops rocl_pftrace_ops;
+
+/* ---- packet.c: whatever packets hold, unpacking compressed ones --------------------------------
+ */
+
+/* No tracer writes a larger packet. */
+#define PFR_PACKET_MAX ((uint64_t)256 << 20)
+
+/* The next field of bytes with this number; false: there is none. */
+static inline bool pfr_next_bytes(rocl_pb *r, uint32_t number, rocl_view *bytes)
+{
+    rocl_pb_field f;
+    while (rocl_pb_next(r, &f))
+        if (f.number == number && f.kind == ROCL_PB_BYTES) {
+            *bytes = f.bytes;
+            return true;
+        }
+    return false;
+}
+
+/* A packet: the sequence it belongs to, and its one payload. */
+typedef struct pfr_packet {
+    uint64_t
+        at; /* position of the packet as if nothing were compressed; in a plain file its offset */
+    const char *why; /* what is wrong with it (then nothing else is set); NULL: it can be read */
+    uint64_t timestamp;
+    uint32_t clock, sequence, machine, flags; /* SEQ_... */
+    uint32_t payload;                         /* the number of its field; 0: there is none */
+    bool has_time, has_clock, first, dropped; /* dropped: packets before this one are lost */
+    rocl_view body, interned, defaults;       /* the payload, and two that any payload may have */
+    rocl_view whole;                          /* all of it, without tag and length */
+} pfr_packet;
+
+/* Reads packets from bytes that hold whole ones. */
+typedef struct pfr_walk {
+    rocl_pb outer, inner;
+    bool unpacking;
+    rocl_buf unpacked; /* of the compressed packet at hand */
+    uint64_t at;       /* of the next packet */
+    rocl_buf *copy;    /* gets all bytes walked over, unpacked: a walk through it finds the same
+                          packets at the same positions; may be NULL */
+    bool failed;       /* memory is out */
+} pfr_walk;
+
+/* Begins at the position `at`, without a copy; reuses the walk's memory. */
+void pfr_walk_begin(pfr_walk *w, const void *p, size_t n, uint64_t at);
+/* The next packet, which is good until the next call; false at the end or when memory is out. */
+bool pfr_walk_next(pfr_walk *w, pfr_packet *p);
+void pfr_walk_free(pfr_walk *w);
+
+/* The size of the file's next top-level field, with its tag and length, in the n bytes at p; it may
+ * exceed n. 0: the head is cut off; SIZE_MAX: no field begins there. *compressed: it probably holds
+ * others. */
+uint64_t pfr_field_bytes(const uint8_t *p, size_t n, bool *compressed);
 
 typedef struct pfr_file pfr_file;
 
@@ -299,7 +353,6 @@ const pfr_track *pfr_track_of(const pfr_file *f, uint32_t machine, uint64_t uuid
 uint64_t pfr_process_key(uint32_t machine, int64_t pid);
 /* Agents are defined for the processes of a machine. */
 bool pfr_sees_agent(const rocl_records_input *in, uint64_t process, uint64_t machine);
-bool pfr_read_agent(rocl_view text, pfr_agent *a);
 /* The agent that a text names, with its type if names of tracks tell it. */
 bool pfr_find_agent(const pfr_file *f, rocl_view text, pfr_agent *a);
 const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
@@ -307,11 +360,5 @@ const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
 bool pfr_definitions_define(pfr_file *f);
 rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err);
 void pfr_definitions_free(pfr_file *f);
-
-/* ---- events.c -------------------------------------------------------------------------------- */
-
-rocl_status pfr_parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
-                            rocl_error *err);
-void pfr_free_worker(void *state);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "source/pftrace/pftrace.h"
 
 typedef struct clock_time {
@@ -86,18 +87,11 @@ static const pfr_relation *find_relation(const pfr_clocks *c, uint32_t machine, 
 {
     const pfr_relation key = {
         .at = time, .snapshot = UINT64_MAX, .machine = machine, .clock = clock};
-    size_t low = 0, high = c->count;
-    while (low < high) {
-        const size_t i = low + (high - low) / 2;
-        if (compare_relations(&c->all[i], &key) < 0)
-            low = i + 1;
-        else
-            high = i;
-    }
+    const size_t n = rocl_count_before(&key, c->all, c->count, sizeof key, compare_relations);
     /* The last one before it, else the first after it. */
-    const pfr_relation *r = low ? &c->all[low - 1] : NULL;
+    const pfr_relation *r = n ? &c->all[n - 1] : NULL;
     if (!r || r->machine != machine || r->clock != clock)
-        r = low < c->count ? &c->all[low] : NULL;
+        r = n < c->count ? &c->all[n] : NULL;
     return r && r->machine == machine && r->clock == clock ? r : NULL;
 }
 

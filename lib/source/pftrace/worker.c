@@ -1,47 +1,5 @@
-/* A worker: the states of sequences at the current packet, and interned texts. */
-#include <stdlib.h>
-
+/* Interned texts, as a worker knows them at the current packet. */
 #include "source/pftrace/worker.h"
-
-void pfr_forget_piece(pfr_worker *w)
-{
-    for (size_t i = 0; i < w->open_count; i++)
-        rocl_map_free(&w->open[i].interned);
-    w->open_count = w->value_count = 0;
-    rocl_map_free(&w->numbers);
-    rocl_map_free(&w->sums);
-}
-
-void pfr_free_worker(void *state)
-{
-    pfr_worker *w = state;
-    pfr_forget_piece(w);
-    pfr_walk_free(&w->walk);
-    rocl_buf_free(&w->bytes);
-    rocl_buf_free(&w->name);
-    free(w->open);
-    free(w->texts);
-    free(w->values);
-    free(w->counted);
-    free(w);
-}
-
-pfr_open_sequence *pfr_open_sequence_of(pfr_worker *w, const pfr_packet *p)
-{
-    const uint32_t number = pfr_sequence(w->file, p);
-    if (w->last < w->open_count && w->open[w->last].number == number)
-        return &w->open[w->last];
-    w->last = rocl_map_get(&w->numbers, number, ROCL_NONE);
-    if (w->last == ROCL_NONE) {
-        if (!ROCL_GROW(w->open, w->open_cap, w->open_count + 1) ||
-            !rocl_map_put(&w->numbers, number, (uint32_t)w->open_count))
-            return NULL;
-        w->last = (uint32_t)w->open_count++;
-        w->open[w->last] = (pfr_open_sequence){
-            .number = number, .state = pfr_state_before(w->file, number, w->piece)};
-    }
-    return &w->open[w->last];
-}
 
 static uint64_t interned_key(unsigned table, uint64_t iid)
 {

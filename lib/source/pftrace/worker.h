@@ -49,10 +49,6 @@ typedef struct pfr_worker {
     pfr_open_sequence *sequence;
 } pfr_worker;
 
-/* Forgets what was read of the current piece. */
-void pfr_forget_piece(pfr_worker *w);
-/* The sequence of a packet, in its state before the packet. NULL: memory is out. */
-pfr_open_sequence *pfr_open_sequence_of(pfr_worker *w, const pfr_packet *p);
 /* Notes what a packet interns, which the index knows already, for the following packets of the
  * piece. False: memory is out. */
 bool pfr_note_interned(pfr_worker *w, const pfr_packet *p);

@@ -41,12 +41,12 @@ static void describe_bad_record(const rocl_records_input *in, const rocl_bad_rec
 {
     const rocl_piece *piece = &in->pieces[bad->piece];
     const rocl_records_file *file = &in->files[piece->file];
-    const char *part = in->format->part_name ? in->format->part_name(in, piece) : NULL;
+    const char *section = in->format->section_name ? in->format->section_name(in, piece) : NULL;
     const unsigned row_bits = in->format->row_bits;
     const uint64_t row_mask = row_bits ? ((uint64_t)1 << row_bits) - 1 : UINT64_MAX;
     rocl_buf_str(b, file->path);
-    if (part)
-        rocl_buf_printf(b, ": %s", part);
+    if (section)
+        rocl_buf_printf(b, ": %s", section);
     switch (in->format->places) {
     case ROCL_PLACES_ROWS:
         rocl_buf_printf(b, ": row %" PRIu64 ": %s", bad->where & row_mask, bad->why);

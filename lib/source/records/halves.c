@@ -1,5 +1,5 @@
 /* Begins and ends that are records of their own, as push and pop of a range, or "B" and "E" events,
- * and that were not joined while they were parsed (see scopes.h): sorted by process, scope and
+ * and that were not joined while they were parsed (see scopes.c): sorted by process, scope and
  * time, then joined by source/ranges.h.
  *
  * In the sorter:

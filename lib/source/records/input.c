@@ -253,31 +253,32 @@ rocl_status rocl_records_outline(const rocl_records_input *in, rocl_json_index *
 }
 
 bool rocl_records_add_blocks(rocl_records_input *in, const rocl_json_index *x,
-                             const rocl_json_node *array, uint32_t part)
+                             const rocl_json_node *array, uint32_t section)
 {
     bool ok = true;
     for (size_t i = 0; i < array->blocks && ok; i++) {
         const rocl_json_block *b = &x->blocks[array->block + i];
         ok = rocl_records_add_piece(
-            in, &(rocl_piece){.part = part, .first = b->begin, .last = b->end, .rows = b->count});
+            in,
+            &(rocl_piece){.section = section, .first = b->begin, .last = b->end, .rows = b->count});
     }
     return ok;
 }
 
-bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from)
+bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t section, uint64_t from)
 {
     const uint64_t size = rocl_spool_size(in->files[file].spool);
     bool ok = true;
     while (from < size && ok) {
         const uint64_t to = size - from > rocl_piece_bytes ? from + rocl_piece_bytes : size;
-        ok = rocl_records_add_piece(in, &(rocl_piece){file, part, from, to, (to - from) / 128});
+        ok = rocl_records_add_piece(in, &(rocl_piece){file, section, from, to, (to - from) / 128});
         from = to;
     }
     return ok;
 }
 
 rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
-                                   uint32_t part, rocl_error *err)
+                                   uint32_t section, rocl_error *err)
 {
     int64_t first, *ends;
     size_t count;
@@ -285,7 +286,7 @@ rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const ch
         rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &first, &ends, &count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
         const bool is_last = i + 1 == count;
-        const rocl_piece piece = {.part = part,
+        const rocl_piece piece = {.section = section,
                                   .first = (uint64_t)(i ? first : INT64_MIN),
                                   .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
                                   .rows = (uint64_t)ends[i] - (uint64_t)first + 1};

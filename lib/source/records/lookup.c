@@ -5,9 +5,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/order.h"
 #include "model/trace.h"
 
-enum { ENTRY_WORDS = 3, PAGE_ENTRIES = 512 };
+enum { PAGE_ENTRIES = 512 };
 
 struct rocl_lookup {
     rocl_trace *trace;
@@ -15,7 +16,7 @@ struct rocl_lookup {
     rocl_lookup_key *firsts; /* of each page */
     uint64_t *offsets;
     size_t count, first_cap, offset_cap;
-    uint64_t page[ENTRY_WORDS * PAGE_ENTRIES]; /* that is being filled */
+    rocl_lookup_entry page[PAGE_ENTRIES]; /* that is being filled */
     size_t filled;
 };
 
@@ -47,11 +48,10 @@ rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err)
         !ROCL_GROW(l->firsts, l->first_cap, l->count + 1) ||
         !ROCL_GROW(l->offsets, l->offset_cap, l->count + 1))
         return rocl_fail_memory(err);
-    memset(l->page + l->filled * ENTRY_WORDS, 0xff,
-           sizeof l->page - l->filled * ENTRY_WORDS * sizeof *l->page);
+    memset(l->page + l->filled, 0xff, (PAGE_ENTRIES - l->filled) * sizeof *l->page);
     rocl_status st =
         rocl_space_spill(l->file, (const uint8_t *)l->page, sizeof l->page, &offset, err);
-    l->firsts[l->count] = (rocl_lookup_key){l->page[0], l->page[1]};
+    l->firsts[l->count] = l->page[0].key;
     l->offsets[l->count++] = offset;
     l->filled = 0;
     return st;
@@ -59,34 +59,28 @@ rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err)
 
 rocl_status rocl_lookup_add(rocl_lookup *l, rocl_lookup_key key, uint64_t value, rocl_error *err)
 {
-    uint64_t *entry = l->page + l->filled * ENTRY_WORDS;
-    entry[0] = key.major;
-    entry[1] = key.minor;
-    entry[2] = value;
+    l->page[l->filled] = (rocl_lookup_entry){key, value};
     return ++l->filled == PAGE_ENTRIES ? rocl_lookup_finish(l, err) : ROCL_OK;
 }
 
-static bool is_before(uint64_t major, uint64_t minor, rocl_lookup_key b)
+int rocl_compare_lookup_keys(const void *a, const void *b)
 {
-    return major != b.major ? major < b.major : minor < b.minor;
+    const rocl_lookup_key *x = a, *y = b;
+    if (x->major != y->major)
+        return x->major < y->major ? -1 : 1;
+    return x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
 rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, rocl_lookup_key key,
                              uint64_t *value, rocl_error *err)
 {
-    size_t low = 0, high = l->count;
-    while (low < high) { /* the last page whose first entry is before, or the first of all */
-        const size_t middle = low + (high - low) / 2;
-        if (is_before(l->firsts[middle].major, l->firsts[middle].minor, key))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low ? low - 1 : 0; i <= low && i < l->count; i++) {
+    const size_t after =
+        rocl_count_before(&key, l->firsts, l->count, sizeof key, rocl_compare_lookup_keys);
+    for (size_t i = after ? after - 1 : 0; i <= after && i < l->count; i++) {
         if (!pages->entries && !(pages->entries = malloc(ROCL_LOOKUP_PAGES * sizeof l->page)))
             return rocl_fail_memory(err);
         const size_t slot = i % ROCL_LOOKUP_PAGES;
-        uint64_t *page = pages->entries + slot * ENTRY_WORDS * PAGE_ENTRIES;
+        rocl_lookup_entry *page = pages->entries + slot * PAGE_ENTRIES;
         if (pages->numbers[slot] != i + 1) {
             rocl_status st =
                 rocl_space_read(l->file, (uint8_t *)page, sizeof l->page, l->offsets[i], err);
@@ -94,18 +88,10 @@ rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, roc
                 return st;
             pages->numbers[slot] = i + 1;
         }
-        size_t from = 0, to = PAGE_ENTRIES;
-        while (from < to) {
-            const size_t middle = from + (to - from) / 2;
-            const uint64_t *e = page + middle * ENTRY_WORDS;
-            if (is_before(e[0], e[1], key))
-                from = middle + 1;
-            else
-                to = middle;
-        }
-        const uint64_t *e = page + from * ENTRY_WORDS;
-        if (from < PAGE_ENTRIES && e[0] == key.major && e[1] == key.minor) {
-            *value = e[2];
+        const size_t at =
+            rocl_count_before(&key, page, PAGE_ENTRIES, sizeof *page, rocl_compare_lookup_keys);
+        if (at < PAGE_ENTRIES && !rocl_compare_lookup_keys(&page[at], &key)) {
+            *value = page[at].value;
             return ROCL_OK;
         }
     }

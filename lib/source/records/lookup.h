@@ -12,11 +12,18 @@ typedef struct rocl_lookup_key {
     uint64_t major, minor;
 } rocl_lookup_key;
 
+int rocl_compare_lookup_keys(const void *a, const void *b);
+
+typedef struct rocl_lookup_entry {
+    rocl_lookup_key key;
+    uint64_t value;
+} rocl_lookup_entry;
+
 /* Pages that a worker looked at last; zeroed at first, `entries` is freed by the caller. */
 enum { ROCL_LOOKUP_PAGES = 32 };
 typedef struct rocl_lookup_pages {
     size_t numbers[ROCL_LOOKUP_PAGES]; /* from 1; 0: none */
-    uint64_t *entries;
+    rocl_lookup_entry *entries;
 } rocl_lookup_pages;
 
 rocl_status rocl_lookup_new(rocl_lookup **l, rocl_trace *t, rocl_error *err);

@@ -22,7 +22,7 @@
  *     kept.c        records that the first pass keeps for the second
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
- *     scopes.h      begins and ends that are records of their own, joined while they are parsed
+ *     scopes.c      begins and ends that are records of their own, joined while they are parsed
  *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
  *     faults.c      records that are wrong: counted, the first of them reported */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
@@ -224,7 +224,7 @@ unsigned rocl_records_worker(const rocl_records *to);
 /* A piece of a file that one worker parses. */
 struct rocl_piece {
     uint32_t file;        /* of the input */
-    uint32_t part;        /* for the format: kind of table, array of a JSON file */
+    uint32_t section;     /* for the format: kind of table, array of a JSON file */
     uint64_t first, last; /* bytes [first, last), or row ids */
     uint64_t rows;        /* approximate number, for progress */
 };
@@ -247,7 +247,7 @@ typedef struct rocl_record_format {
     rocl_status (*complete)(rocl_records *to, rocl_plain_record *r, rocl_error *err);
     void (*free_worker)(void *state); /* NULL: there is none */
     /* The name of a piece in messages, such as "table HIP"; NULL: none. */
-    const char *(*part_name)(const rocl_records_input *in, const rocl_piece *piece);
+    const char *(*section_name)(const rocl_records_input *in, const rocl_piece *piece);
     /* After the first pass, before definitions are made: may set in->likely_process. *again: what
      * it found changes the records, so the pass is repeated. NULL: not needed. */
     rocl_status (*passed)(rocl_records_input *in, bool *again, rocl_error *err);
@@ -292,13 +292,13 @@ rocl_status rocl_records_outline(const rocl_records_input *in, rocl_json_index *
                                  rocl_json_outline *how, rocl_error *err);
 /* Adds the blocks of an array in it as pieces. */
 bool rocl_records_add_blocks(rocl_records_input *in, const rocl_json_index *x,
-                             const rocl_json_node *array, uint32_t part);
+                             const rocl_json_node *array, uint32_t section);
 /* Cuts a file into pieces of ROCL_PIECE_BYTES from an offset on. */
-bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t part, uint64_t from);
+bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t section, uint64_t from);
 extern size_t rocl_piece_bytes; /* tests make it small */
-/* Cuts a table of a database into pieces of some 30,000 rows, with this `part`. */
+/* Cuts a table of a database into pieces of some 30,000 rows, with this `section`. */
 rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
-                                   uint32_t part, rocl_error *err);
+                                   uint32_t section, rocl_error *err);
 
 /* Marks the key of a process that is a text, such as a guid, instead of a pid; the pid of its
  * records is r.pid. */

@@ -7,10 +7,11 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "source/allocs.h"
 #include "source/records/lookup.h"
-#include "source/records/registry.h"
-#include "source/records/scopes.h"
+#include "source/ranges.h"
+#include "source/records/records.h"
 #include "source/rtg/rtg.h"
 
 enum { ROCL_FAULTS_REPORTED = 5 };
@@ -22,6 +23,93 @@ typedef struct rocl_bad_record {
     uint64_t piece, line, where; /* line: within the piece */
     const char *why;
 } rocl_bad_record;
+
+/* ---- registry.c ---------------------------------------------------------------------------------
+ */
+
+typedef struct rocl_key_entry {
+    rocl_key key;
+    uint64_t first;       /* place of the first record; the order of definitions */
+    uint32_t index;       /* after rocl_registry_order() */
+    rocl_key_facts facts; /* of the first record */
+} rocl_key_entry;
+
+struct rocl_registry {
+    rocl_key_entry *entries; /* as they were noted; they move when one is added */
+    size_t count, capacity;
+    uint32_t *slots; /* index of an entry + 1; 0: free */
+    size_t slot_count;
+};
+
+/* Notes that the record at a place has the key; false: memory is out. facts may be NULL. */
+bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
+                        const rocl_key_facts *facts);
+rocl_key_entry *rocl_registry_find(const rocl_registry *r, const rocl_key *k); /* or NULL */
+bool rocl_registry_merge(rocl_registry *into, const rocl_registry *from);
+/* Malloced list of the entries in order, each given its index; NULL: memory is out. */
+rocl_key_entry **rocl_registry_order(rocl_registry *r);
+void rocl_registry_free(rocl_registry *r);
+
+/* ---- scopes.c ------------------------------------------------------------------------------ */
+
+/* A begin that waits for its end. */
+typedef struct rocl_open_half {
+    rocl_open open; /* of its scope; below: also of those that are spare */
+    uint64_t line;  /* of the piece */
+    rocl_buf args;  /* see rocl_args_put_aside() */
+    uint32_t arg_count;
+    rocl_plain_record r;
+} rocl_open_half;
+
+/* A scope of a process in the piece at hand. */
+typedef struct rocl_scope {
+    uint64_t process, number;
+    uint64_t first_time, first_place, last_time, last_place; /* of its halves */
+    rocl_open_stack open;                                    /* each is a rocl_open_half */
+    bool deferred; /* its halves are not in order: the sorter joins them */
+    uint32_t next; /* the scope with the same hash, or ROCL_NONE */
+} rocl_scope;
+
+/* The place of a half, as in the log. */
+typedef struct rocl_half_place {
+    uint64_t time, where, line, id;
+} rocl_half_place;
+
+typedef struct rocl_pair {
+    rocl_half_place begin, end;
+} rocl_pair;
+
+/* The scopes of a worker; zeroed at first. */
+typedef struct rocl_scopes {
+    rocl_scope *all;
+    size_t count, cap;
+    rocl_map index; /* by hash: the first of those that have it */
+    size_t latest;  /* the scope found last */
+    rocl_open *spare;
+    rocl_buf log;
+    rocl_pair logged; /* the last one */
+} rocl_scopes;
+
+/* A scope of the piece at hand; *fresh: it is new. Valid until the next call. NULL: memory is out.
+ */
+rocl_scope *rocl_scope_find(rocl_scopes *s, uint64_t process, uint64_t number, bool *fresh);
+/* A new begin with this id on top of those of a scope; its record is to be filled in. NULL: memory
+ * is out. */
+rocl_open_half *rocl_scope_open(rocl_scopes *s, rocl_scope *scope, uint64_t id);
+/* Takes the begin on top. NULL: there is none. */
+rocl_open_half *rocl_scope_pop(rocl_scope *scope);
+/* Takes the last begin with this id. NULL: there is none; the begin may be in another piece, or be
+ * the last one of all. */
+rocl_open_half *rocl_scope_take(rocl_scope *scope, uint64_t id);
+/* Gives back a begin that was taken. */
+void rocl_scope_done(rocl_scopes *s, rocl_open_half *h);
+/* First pass: notes a pair of a scope. */
+void rocl_scopes_log(rocl_scopes *s, const rocl_scope *scope, const rocl_pair *pair);
+/* The log of a piece is complete. False: memory was out. */
+bool rocl_scopes_end_log(rocl_scopes *s);
+/* For the next piece; no begin is open. */
+void rocl_scopes_clear(rocl_scopes *s);
+void rocl_scopes_free(rocl_scopes *s);
 
 /* ---- records between parser and events ------------------------------------------------------- */
 

@@ -1,12 +1,25 @@
-/* Halves that are joined while their piece is parsed: the scopes of a worker's current piece, and,
- * after the first pass, which scopes were in order in the whole input. See scopes.h. */
-#include "source/records/scopes.h"
+/* Halves that are joined while their piece is parsed.
+ *
+ * Begins and ends of a scope belong together in order of time, and nearly every file has them in
+ * that order: then a stack of the open begins is all that is needed. But whether a scope is in
+ * order is known when the whole input was read. So the first pass joins the halves of each piece as
+ * if it were, and keeps a log of the pairs and from when to when each scope was in the piece.
+ * After it:
+ *
+ *     the scope is in order, in and across pieces    the pairs stand. Begins and ends that have no
+ *                                                    other half in their piece meet in the sorter
+ *     it is not (it is "disordered")                 its halves are sorted: those of pairs come
+ *                                                    from the log. The second pass sorts them, too
+ *
+ * An end whose number no open begin of the piece has may be that of a begin of another piece: the
+ * open ones of its scope then go to the sorter with it. So the pairs are those that the sorter
+ * would make of all halves. */
+#include "source/records/run.h"
 
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/pool.h"
-#include "source/records/run.h"
 
 enum { DISORDERED_MAX = 1 << 16 }; /* that are remembered individually */
 
@@ -207,20 +220,12 @@ rocl_status rocl_scopes_note(rocl_records *w, rocl_error *err)
     return st;
 }
 
-static int compare_scopes(const void *a, const void *b)
-{
-    const rocl_lookup_key *x = a, *y = b;
-    if (x->major != y->major)
-        return x->major < y->major ? -1 : 1;
-    return x->minor < y->minor ? -1 : x->minor > y->minor;
-}
-
 bool rocl_scope_is_disordered(const rocl_records_run *run, uint64_t process, uint64_t number)
 {
     return run->all_disordered ||
            (run->disordered_count &&
             bsearch(&(rocl_lookup_key){process, number}, run->disordered, run->disordered_count,
-                    sizeof *run->disordered, compare_scopes));
+                    sizeof *run->disordered, rocl_compare_lookup_keys));
 }
 
 rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)

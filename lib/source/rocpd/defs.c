@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "format/ranks.h"
 #include "source/rocpd/rocpd.h"
 
 /* ---- which column goes where ----------------------------------------------------------------- */
@@ -166,12 +167,7 @@ static uint32_t read_ref(const rocpd_row *r, unsigned col, size_t ids)
 
 /* ---- the ranks of processes ------------------------------------------------------------------ */
 
-/* Launchers leave the rank in the environment; only that number is taken out of it. */
-static const char *const rank_keys[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
-                                        "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
-
-enum { RANK_KEYS = sizeof rank_keys / sizeof *rank_keys };
+/* Only that number is taken out of the environment. */
 
 /* The value of a variable as a rank; -1: it is not one. */
 static int32_t parse_rank(const cJSON *environment, const char *key)
@@ -189,8 +185,8 @@ bool rocpd_rank_of(const char *environment, int32_t *rank)
     *rank = -1;
     if (!rocl_json_read(&root, environment, strlen(environment)))
         return false;
-    for (size_t i = 0; root && i < RANK_KEYS && *rank < 0; i++)
-        *rank = parse_rank(root, rank_keys[i]);
+    for (size_t i = 0; root && i < ROCL_RANK_VARIABLES && *rank < 0; i++)
+        *rank = parse_rank(root, rocl_rank_variables[i]);
     cJSON_Delete(root);
     return true;
 }
@@ -202,10 +198,11 @@ char *rocpd_rank_environment(const char *environment)
     if (!rocl_json_read(&root, environment, strlen(environment)))
         return NULL;
     rocl_buf_byte(&b, '{');
-    for (size_t i = 0; root && i < RANK_KEYS; i++) {
-        int32_t rank = parse_rank(root, rank_keys[i]);
+    for (size_t i = 0; root && i < ROCL_RANK_VARIABLES; i++) {
+        int32_t rank = parse_rank(root, rocl_rank_variables[i]);
         if (rank >= 0)
-            rocl_buf_printf(&b, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rank_keys[i], rank);
+            rocl_buf_printf(&b, "%s\"%s\": \"%d\"", b.len > 1 ? ", " : "", rocl_rank_variables[i],
+                            rank);
     }
     rocl_buf_put(&b, "}", 2);
     cJSON_Delete(root);

@@ -9,6 +9,7 @@
  * each, never a batch each. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "source/rocpd/rocpd.h"
 
 #define WINDOWS    12
@@ -74,15 +75,7 @@ static bool find_in_hand(window *w, int64_t id)
     const int64_t *ids = w->rows->id;
     if (!w->count || id < ids[0] || id > ids[w->count - 1])
         return false;
-    unsigned lo = 0, hi = w->count - 1;
-    while (lo < hi) {
-        unsigned mid = (lo + hi) / 2;
-        if (ids[mid] < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    w->at = lo;
+    w->at = (unsigned)rocl_count_before(&id, ids, w->count, sizeof id, rocl_compare_i64);
     return true;
 }
 

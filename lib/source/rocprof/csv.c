@@ -25,12 +25,12 @@ typedef struct csv_worker {
 /* Is it another dispatch than that of the row before? */
 static bool is_next_dispatch(csv_worker *w)
 {
-    static const rocprof_column parts[] = {ROCPROF_DISPATCH, ROCPROF_PROCESS, ROCPROF_GUID};
+    static const rocprof_column keys[] = {ROCPROF_DISPATCH, ROCPROF_PROCESS, ROCPROF_GUID};
     char text[sizeof w->dispatch];
     size_t n = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const rocl_view v =
-            w->row.has >> parts[i] & 1 ? w->row.value[parts[i]].text : (rocl_view){"", 0};
+            w->row.has >> keys[i] & 1 ? w->row.value[keys[i]].text : (rocl_view){"", 0};
         if (n + v.n + 1 > sizeof text)
             return true;
         memcpy(text + n, v.p, v.n);

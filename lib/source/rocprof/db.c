@@ -344,7 +344,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
                                rocl_error *err)
 {
     const db_file *f = in->state;
-    const db_table *table = &f->tables[piece->part];
+    const db_table *table = &f->tables[piece->section];
     db_worker *w = rocl_records_own(to, sizeof *w);
     rocl_status st = ROCL_OK;
     unsigned n = 1;
@@ -465,9 +465,9 @@ static void plan_repeated(db_table *t)
     t->repeated.args = args == NONE ? name : args;
 }
 
-static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
+static const char *name_section(const rocl_records_input *in, const rocl_piece *piece)
 {
-    return ((const db_file *)in->state)->tables[piece->part].name;
+    return ((const db_file *)in->state)->tables[piece->section].name;
 }
 
 static void close_file(rocl_records_input *in)
@@ -487,7 +487,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .row_bits = TABLE_SHIFT,
                                           .parse = parse_piece,
                                           .free_worker = free_worker,
-                                          .part_name = name_part,
+                                          .section_name = name_section,
                                           .close = close_file};
 
 static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *err)

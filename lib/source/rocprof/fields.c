@@ -150,29 +150,22 @@ bool rocprof_fields_are_whole(const char *p, size_t n)
     return p != NULL;
 }
 
-static void set_column(rocprof_row *row, rocprof_column c, rocl_view text)
-{
-    if (c > ROCPROF_OTHER ? row->has_packet >> (c - ROCPROF_OTHER) & 1 : row->has >> c & 1)
-        return;
-    rocprof_row_set(row, c, (rocprof_value){.text = text});
-}
-
 /* "time(DISPATCH,BEGIN,END,COMPLETE)" of v1 */
 static bool take_times(rocprof_row *row, rocl_view times)
 {
     const char *p = times.p, *end = p + times.n;
-    rocl_view part[4];
+    rocl_view time[4];
     for (int i = 0; i < 4; i++) {
         const char *comma = i < 3 ? memchr(p, ',', (size_t)(end - p)) : end;
         if (!comma)
             return false;
-        part[i] = rocl_view_between(p, comma);
+        time[i] = rocl_view_between(p, comma);
         p = comma + (i < 3);
     }
-    set_column(row, ROCPROF_SUBMITTED, part[0]);
-    set_column(row, ROCPROF_START, part[1]);
-    set_column(row, ROCPROF_END, part[2]);
-    set_column(row, ROCPROF_COMPLETED, part[3]);
+    rocprof_row_add(row, ROCPROF_SUBMITTED, time[0]);
+    rocprof_row_add(row, ROCPROF_START, time[1]);
+    rocprof_row_add(row, ROCPROF_END, time[2]);
+    rocprof_row_add(row, ROCPROF_COMPLETED, time[3]);
     return true;
 }
 
@@ -197,7 +190,7 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
         const char *number = p + 9;
         if (!(p = skip_dispatch_number(p, end)))
             return false;
-        set_column(row, ROCPROF_INDEX, rocl_view_between(number, p - 3));
+        rocprof_row_add(row, ROCPROF_INDEX, rocl_view_between(number, p - 3));
     }
     while (p < end) {
         if (!(p = read_field(p, end, &name, &value)))
@@ -217,7 +210,7 @@ static bool read_row(rocprof_fields *f, const char *p, const char *end)
             c = rocprof_column_of(name);
         }
         if (c != ROCPROF_OTHER)
-            set_column(row, c, value);
+            rocprof_row_add(row, c, value);
         else if (rocl_view_is(name, "time")) {
             if (!take_times(row, value))
                 return false;

@@ -145,13 +145,6 @@ static const json_name *find_name(json_worker *w, rocl_view text, bool work)
     return &w->names[i];
 }
 
-static void add_field(rocprof_row *row, rocprof_column c, rocl_view text)
-{
-    if (c > ROCPROF_OTHER ? row->has_packet >> (c - ROCPROF_OTHER) & 1 : row->has >> c & 1)
-        return; /* the first of several */
-    rocprof_row_set(row, c, (rocprof_value){.text = text});
-}
-
 static void add_number(rocprof_row *row, rocprof_column c, int64_t number)
 {
     row->value[c] = (rocprof_value){.number = number};
@@ -166,7 +159,7 @@ static void add_arg(json_worker *w, const json_name *n, rocl_view text)
         (n->column == ROCPROF_THREAD && rocl_view_is(text, "-1"))) /* no call was found */
         return;
     if (n->column != ROCPROF_OTHER)
-        add_field(row, n->column, text);
+        rocprof_row_add(row, n->column, text);
     else if (ROCL_GROW(w->counters, w->counter_cap, row->counter_count + 1))
         w->counters[row->counter_count++] =
             (rocprof_counter){.name = {n->text, n->n}, .value = {.text = text}};
@@ -350,7 +343,7 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
         row->has &= ~ROCPROF_BIT(PROCESS);
         atomic_store_explicit(&f->is_old, true, memory_order_relaxed);
         if (row->has & ROCPROF_BIT(AGENT) && row->has & ROCPROF_BIT(THREAD)) {
-            add_field(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
+            rocprof_row_add(row, ROCPROF_STREAM, row->value[ROCPROF_THREAD].text);
             row->has &= ~ROCPROF_BIT(THREAD);
         }
     }
@@ -386,11 +379,11 @@ static rocl_status put_v1(rocl_records *to, json_file *f, json_worker *w, const 
         }
     }
     if (table != ROCPROF_DISPATCHES)
-        add_field(row, ROCPROF_NAME, e->name);
+        rocprof_row_add(row, ROCPROF_NAME, e->name);
     if (e->pid == SECTION_COPY && table == ROCPROF_OPS && !rocprof_is_copy(e->name) &&
         !rocprof_is_kernel_among_copies(e->name)) {
         table = ROCPROF_COPIES; /* whatever it is called */
-        add_field(row, ROCPROF_DIRECTION, e->name);
+        rocprof_row_add(row, ROCPROF_DIRECTION, e->name);
     }
     rocl_status st = ROCL_OK;
     if (table != ROCPROF_RANGES)
@@ -406,7 +399,7 @@ static rocl_status put_v2(rocl_records *to, const json_file *f, json_worker *w, 
     uint32_t category = 0;
     add_number(row, ROCPROF_START, e->ts);
     add_number(row, ROCPROF_END, end_of(e));
-    add_field(row, ROCPROF_NAME, e->name);
+    rocprof_row_add(row, ROCPROF_NAME, e->name);
     if (e->pid == SECTION2_CPU) {
         const bool hip = memmem(e->name.p, e->name.n < 8 ? e->name.n : 8, "hip", 3);
         const bool hsa = e->name.n > 4 && !memcmp(e->name.p, "hsa_", 4);
@@ -417,7 +410,7 @@ static rocl_status put_v2(rocl_records *to, const json_file *f, json_worker *w, 
             add_number(row, ROCPROF_END, e->ts);
     } else if (e->pid == SECTION2_COPY) {
         table = ROCPROF_COPIES;
-        add_field(row, ROCPROF_DIRECTION, e->name);
+        rocprof_row_add(row, ROCPROF_DIRECTION, e->name);
     } else if (e->pid == SECTION2_GPU && e->tid) {
         add_number(row, ROCPROF_AGENT, (int64_t)e->tid - 1);
     }

@@ -144,11 +144,6 @@ bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static bool has_column(const rocprof_row *row, rocprof_column c)
-{
-    return c < ROCPROF_OTHER ? row->has >> c & 1 : row->has_packet >> (c - ROCPROF_OTHER) & 1;
-}
-
 static inline bool are_eight_digits(const char *p)
 {
     uint64_t w;
@@ -225,7 +220,7 @@ static inline uint64_t take_number(const rocprof_row *row, rocprof_column c, boo
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
-    if (!has_column(row, c))
+    if (!rocprof_row_has(row, c))
         return ROCL_NO_KEY;
     if (!v->text.p)
         return (uint64_t)v->number;
@@ -242,7 +237,8 @@ static uint64_t number_or_zero(const rocprof_row *row, rocprof_column c, bool *b
 
 static rocl_view take_text(const rocprof_row *row, rocprof_column c)
 {
-    return has_column(row, c) && row->value[c].text.p ? row->value[c].text : (rocl_view){"", 0};
+    return rocprof_row_has(row, c) && row->value[c].text.p ? row->value[c].text
+                                                           : (rocl_view){"", 0};
 }
 
 /* "Agent 4", "GPU 0", "CPU 1", or a number alone. The first of each kind are different keys. */
@@ -251,7 +247,7 @@ static uint64_t take_agent(const rocprof_row *row, rocprof_column c, rocl_agent_
 {
     const rocprof_value *v = &row->value[c];
     uint64_t number;
-    if (!has_column(row, c))
+    if (!rocprof_row_has(row, c))
         return ROCL_NO_KEY;
     if (!v->text.p)
         return v->number < 0 ? ROCL_NO_KEY : (uint64_t)v->number;
@@ -290,7 +286,7 @@ static void count_bad_value(rocl_records *to, const rocprof_row *row, bool bad)
 static bool says_time(const rocprof_row *row, rocprof_column c)
 {
     const rocl_view text = row->value[c].text;
-    return has_column(row, c) && (!text.p || (text.n && !rocl_view_is(text, "None")));
+    return rocprof_row_has(row, c) && (!text.p || (text.n && !rocl_view_is(text, "None")));
 }
 
 /* Counts a bad time by its kind. */
@@ -304,7 +300,7 @@ static bool take_moment(rocl_records *to, const rocprof_row *row, rocprof_column
 {
     bool bad = false;
     *time = (int64_t)take_number(row, c, &bad);
-    const bool good = !bad && has_column(row, c) && (*time >= 0 || !row->value[c].text.p);
+    const bool good = !bad && rocprof_row_has(row, c) && (*time >= 0 || !row->value[c].text.p);
     if (!good)
         count_bad_time(to, row, c);
     return good;
@@ -319,8 +315,8 @@ static bool take_common(rocl_records *to, rocl_source_record *r, rocprof_table t
     const uint64_t start = take_number(row, ROCPROF_START, &bad_start),
                    end = take_number(row, ROCPROF_END, &bad_end);
     r->process = take_number(
-        row, has_column(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
-    if (has_column(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
+        row, rocprof_row_has(row, ROCPROF_PROC_ID) ? ROCPROF_PROC_ID : ROCPROF_PROCESS, &bad);
+    if (rocprof_row_has(row, ROCPROF_GUID) && row->value[ROCPROF_GUID].text.n) {
         r->pid = r->process == ROCL_NO_KEY ? 0 : r->process;
         r->process = ROCL_KEY_OF_TEXT | rocl_records_text(to, row->value[ROCPROF_GUID].text);
     }
@@ -447,14 +443,14 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
     take_dimensions(row, ROCPROF_WORKGROUP, ROCPROF_WORKGROUP_X, d->workgroup, &bad);
     take_dimensions(row, ROCPROF_GRID, ROCPROF_GRID_X, d->grid, &bad);
     d->dispatch_id = number_or_zero(
-        row, has_column(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
+        row, rocprof_row_has(row, ROCPROF_DISPATCH) ? ROCPROF_DISPATCH : ROCPROF_INDEX, &bad);
     r->row = take_number(row, ROCPROF_DISPATCH, &bad);
     d->kernel_id = (int64_t)number_or_zero(row, ROCPROF_KERNEL, &bad);
     count_bad_value(to, row, bad);
     const bool timed = says_time(row, ROCPROF_START) && says_time(row, ROCPROF_END),
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One fault per row: if the times are wrong, the values have none either. */
-    r->once = r->row != ROCL_NO_KEY && (counters_only || has_column(row, ROCPROF_XCC));
+    r->once = r->row != ROCL_NO_KEY && (counters_only || rocprof_row_has(row, ROCPROF_XCC));
     if ((row->has_packet || row->of_v1) && !r->once && rocl_records_want_packets(to)) {
         take_packet(row, &packet);
         r->packet = &packet;
@@ -558,13 +554,13 @@ static rocl_status put_op(rocl_records *to, rocl_source_record *r, const rocprof
     rocl_view name = take_text(row, ROCPROF_KERNEL_NAME);
     name = name.n ? name : take_text(row, ROCPROF_NAME);
     name = name.n ? name : take_text(row, ROCPROF_OPERATION);
-    if (has_column(row, ROCPROF_SIZE) && rocprof_is_copy(name))
+    if (rocprof_row_has(row, ROCPROF_SIZE) && rocprof_is_copy(name))
         r->as.copy.size = number_or_zero(row, ROCPROF_SIZE, &bad);
     count_bad_value(to, row, bad);
     if (row->no_copy)
         return put_kernel_or_barrier(to, w, r, name, err);
     /* So v2 has it, whose kernels have their names. */
-    if (!has_column(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
+    if (!rocprof_row_has(row, ROCPROF_DOMAIN) || take_text(row, ROCPROF_KERNEL_NAME).n ||
         rocl_view_begins(name, "Marker") || rocl_view_begins(name, "Barrier"))
         return rocprof_op_put(to, w, r, name, err);
     r->kind = ROCL_COPY;
@@ -617,8 +613,8 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
                             const rocprof_row *row, uint32_t category, rocl_error *err)
 {
     const rocl_view domain = take_text(row, ROCPROF_DOMAIN);
-    r->name = has_column(row, ROCPROF_FUNCTION) ? take_text(row, ROCPROF_FUNCTION)
-                                                : take_text(row, ROCPROF_NAME);
+    r->name = rocprof_row_has(row, ROCPROF_FUNCTION) ? take_text(row, ROCPROF_FUNCTION)
+                                                     : take_text(row, ROCPROF_NAME);
     r->kind = ROCL_REGION;
     r->as.e.category = category;
     if (!category && rocl_view_begins(domain, "HIP_API_DOMAIN"))
@@ -631,9 +627,9 @@ static rocl_status put_call(rocl_records *to, rocl_source_record *r, const rocpr
         const bool mark = r->as.e.start == r->as.e.end;
         r->kind = mark ? ROCL_INSTANT : ROCL_MARKER;
     }
-    if (has_column(row, ROCPROF_ARGS) && rocl_records_first_pass(to))
+    if (rocprof_row_has(row, ROCPROF_ARGS) && rocl_records_first_pass(to))
         rocprof_read_copy(r->name, take_text(row, ROCPROF_ARGS), &r->bytes, &r->direction);
-    if (has_column(row, ROCPROF_ARGS) && rocl_records_want_args(to) &&
+    if (rocprof_row_has(row, ROCPROF_ARGS) && rocl_records_want_args(to) &&
         rocl_records_want(to, r->kind))
         rocprof_args_put(to, take_text(row, ROCPROF_ARGS));
     return rocl_record_put(to, r, err);
@@ -686,7 +682,7 @@ static rocl_status put_pc_sample(rocl_records *to, rocl_source_record *r, const 
                 {ROCPROF_INSTRUCTION_TYPE, "inst_type"},
                 {ROCPROF_WAVE_COUNT, "wave_cnt"}};
     const rocprof_column time =
-        has_column(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME;
+        rocprof_row_has(row, ROCPROF_SAMPLE_TIME) ? ROCPROF_SAMPLE_TIME : ROCPROF_TIME;
     const rocl_view instruction = take_text(row, ROCPROF_INSTRUCTION);
     if (!take_moment(to, row, time, &r->as.e.start))
         return ROCL_OK;
@@ -727,7 +723,7 @@ static rocl_status put_spm(rocl_records *to, rocl_source_record *r, const rocpro
     if (!read_real(&value, &s->value))
         return rocl_record_fault(to, row->where, ROCL_FAULT_NO_NUMBER,
                                  "the value of a counter is not a number");
-    r->kind = has_column(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
+    r->kind = rocprof_row_has(row, ROCPROF_XCC) ? ROCL_SPM : ROCL_SAMPLE;
     r->counter = take_text(row, ROCPROF_COUNTER);
     r->as.e.end = r->as.e.start;
     r->as.e.category = w->spm;
@@ -778,7 +774,7 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
             r.dst_type = ROCL_AGENT_CPU;
         r.src = take_agent(row, ROCPROF_SOURCE, &r.src_type, &bad);
         r.dst = take_agent(row, ROCPROF_DESTINATION, &r.dst_type, &bad);
-        if (!has_column(row, ROCPROF_SOURCE) && !has_column(row, ROCPROF_DESTINATION))
+        if (!rocprof_row_has(row, ROCPROF_SOURCE) && !rocprof_row_has(row, ROCPROF_DESTINATION))
             take_copy_ends(&r, r.name);
         count_bad_value(to, row, bad);
         return rocl_record_put(to, &r, err);

@@ -162,6 +162,11 @@ typedef struct rocprof_row {
 #define ROCPROF_BIT(column)        ((uint64_t)1 << ROCPROF_##column)
 #define ROCPROF_PACKET_BIT(column) ((uint32_t)1 << (ROCPROF_##column - ROCPROF_OTHER))
 
+static inline bool rocprof_row_has(const rocprof_row *row, rocprof_column c)
+{
+    return c < ROCPROF_OTHER ? row->has >> c & 1 : row->has_packet >> (c - ROCPROF_OTHER) & 1;
+}
+
 /* Sets a column of the row, other than ROCPROF_OTHER. */
 static inline void rocprof_row_set(rocprof_row *row, rocprof_column c, rocprof_value value)
 {
@@ -170,6 +175,13 @@ static inline void rocprof_row_set(rocprof_row *row, rocprof_column c, rocprof_v
         row->has |= (uint64_t)1 << c;
     else
         row->has_packet |= (uint32_t)1 << (c - ROCPROF_OTHER);
+}
+
+/* Sets it to a text, unless the row has it: the first of several counts. */
+static inline void rocprof_row_add(rocprof_row *row, rocprof_column c, rocl_view text)
+{
+    if (!rocprof_row_has(row, c))
+        rocprof_row_set(row, c, (rocprof_value){.text = text});
 }
 
 /* Texts that events share. */

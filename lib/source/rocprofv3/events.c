@@ -867,8 +867,8 @@ rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, cons
     json_piece c = {.to = to,
                     .in = in,
                     .run = run,
-                    .p = &run->processes[piece->part / ROCPROFV3_ARRAYS],
-                    .array = (rocprofv3_array)(piece->part % ROCPROFV3_ARRAYS)};
+                    .p = &run->processes[piece->section / ROCPROFV3_ARRAYS],
+                    .array = (rocprofv3_array)(piece->section % ROCPROFV3_ARRAYS)};
     rocl_json_token v;
     bool wanted = false;
     for (int k = 0; k < ROCL_KINDS; k++)

@@ -163,7 +163,7 @@ static inline const rocprofv3_operation *rocprofv3_operation_at(const rocprofv3_
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Puts the records of a piece, whose part says process and array. */
+/* Puts the records of a piece, whose section says process and array. */
 rocl_status rocprofv3_parse_piece(rocl_records_input *in, rocl_records *to, const rocl_piece *piece,
                                   rocl_error *err);
 void rocprofv3_free_worker(void *state);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "source/rpd/records.h"
+#include "source/rpd/tables.h"
 
 /* "ptr=0x7f.. | size=0x400", or an object of JSON. */
 static void put_args(rocl_records *to, rocl_view text)

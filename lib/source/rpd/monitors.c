@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "source/rpd/records.h"
-#include "source/rpd/sessions.h"
+#include "source/rpd/tables.h"
 
 /* Bit in the place of a sample at the end of its row. */
 #define MONITOR_ENDS ((uint64_t)1 << (RPD_TABLE_SHIFT - 1))

@@ -1,5 +1,5 @@
 /* rocpd_op: kernels, their counters, and copies. */
-#include "source/rpd/records.h"
+#include "source/rpd/tables.h"
 
 /* What a launch asked for. Grids are counted in blocks, except by calls that count work-items. */
 static rocl_status add_launch(const rpd_file *f, rocl_records *to, rpd_worker *w,

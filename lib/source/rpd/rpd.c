@@ -22,8 +22,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "source/rpd/records.h"
-#include "source/rpd/sessions.h"
+#include "source/rpd/tables.h"
 
 /* ---- rows that belong to records ------------------------------------------------------------- */
 
@@ -160,7 +159,7 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 {
     rpd_file *f = in->state;
     rpd_worker *w = rocl_records_own(to, sizeof *w);
-    const rpd_table t = piece->part;
+    const rpd_table t = piece->section;
     const bool checks = t == RPD_API_OPS || t == RPD_FRAME || t == RPD_COUNTER;
     rocl_status st = ROCL_OK;
     unsigned n = 1;
@@ -187,9 +186,9 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
     return st ? st : rocl_db_check_unchanged(w->db, err);
 }
 
-static const char *name_part(const rocl_records_input *in, const rocl_piece *piece)
+static const char *name_section(const rocl_records_input *in, const rocl_piece *piece)
 {
-    return ((const rpd_file *)in->state)->names[piece->part];
+    return ((const rpd_file *)in->state)->names[piece->section];
 }
 
 static void close_file(rocl_records_input *in)
@@ -211,7 +210,7 @@ static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
                                           .keeps = true,
                                           .parse = parse_piece,
                                           .free_worker = rpd_free_worker,
-                                          .part_name = name_part,
+                                          .section_name = name_section,
                                           .refine = refine_definitions,
                                           .close = close_file};
 

@@ -1,10 +1,11 @@
 /* Processes that were traced, each a session of the file. */
-#include "source/rpd/sessions.h"
+#include "source/rpd/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 static int compare_sessions(const void *a, const void *b)
 {
@@ -159,17 +160,17 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
     return st;
 }
 
+static int compare_latest(const void *session, const void *when)
+{
+    const int64_t latest = ((const rpd_session *)session)->latest;
+    return rocl_number_order(latest, *(const int64_t *)when);
+}
+
 const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when)
 {
-    size_t low = 0, high = f->session_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (f->sessions[middle].latest < when)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == f->session_count && low)
-        low--;
-    return low < f->session_count ? &f->sessions[low] : NULL;
+    const size_t i = rocl_count_before(&when, f->sessions, f->session_count, sizeof *f->sessions,
+                                       compare_latest);
+    if (!f->session_count)
+        return NULL;
+    return &f->sessions[i < f->session_count ? i : f->session_count - 1];
 }

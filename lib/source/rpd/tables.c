@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/order.h"
 
 /* Rows read at once around a lookup; more if no column is read. */
 enum { LOOKUP_ROWS = 64 };
@@ -178,17 +179,11 @@ rocl_status rpd_find_row(const rpd_file *f, rpd_worker *w, rpd_table t, uint64_t
         if (st != ROCL_OK)
             return st;
     }
-    unsigned low = 0, high = *n;
-    while (low < high) {
-        const unsigned middle = (low + high) / 2;
-        if ((*rows)->id[middle] < (int64_t)id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < *n && (*rows)->id[low] == (int64_t)id) {
+    const unsigned at =
+        (unsigned)rocl_count_before(&id, (*rows)->id, *n, sizeof id, rocl_compare_i64);
+    if (at < *n && (*rows)->id[at] == (int64_t)id) {
         *found = *rows;
-        *i = low;
+        *i = at;
     }
     return ROCL_OK;
 }

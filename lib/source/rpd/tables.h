@@ -1,11 +1,12 @@
-/* An RPD file as its parts know it: tables and their columns, cells, and rows that others refer to.
+/* An RPD file as the files here know it: tables and their columns, cells, and rows that others
+ * refer to.
  *
  *     tables.c    names of tables, cells, joins
  *     sessions.c  the processes that were traced
  *     calls.c     rocpd_api: calls, ranges, marks
  *     ops.c       rocpd_op: kernels and copies
  *     monitors.c  rocpd_monitor: values of devices
- *     rpd.c       the input: opens the file, hands rows to the parts above */
+ *     rpd.c       the input: opens the file, hands rows to the files above */
 #ifndef ROCL_SOURCE_RPD_TABLES_H
 #define ROCL_SOURCE_RPD_TABLES_H
 
@@ -150,5 +151,32 @@ rocl_status rpd_find_frame_text(const rpd_file *f, rocl_records *to, rpd_worker 
  * file has no such table. */
 rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table table, int owner,
                            int order, int value, rocl_lookup **lookup, rocl_error *err);
+
+/* ---- sessions.c ---------------------------------------------------------------------------- */
+
+/* Every process that is traced is a session, and writers append to a file. The number of a session
+ * is in the upper 32 bits of all ids of its rows. */
+
+/* Fills the sessions, the version of the schema, pid_stride and gpu_stride, from rocpd_metadata and
+ * other tables. */
+rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err);
+
+/* The session that recorded a value of a device, which its row does not name: of those running at
+ * that time, the one that began first. NULL: the file has no calls. */
+const rpd_session *rpd_find_monitoring_session(const rpd_file *f, int64_t when);
+
+/* ---- calls.c, ops.c, monitors.c: rows as records ------------------------------------------- */
+
+/* Row i at hand of the worker's cursor of the table. */
+rocl_status rpd_put_call(const rpd_file *f, rocl_records *to, rpd_worker *w, rpd_table t,
+                         unsigned i, rocl_error *err);
+rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i, rocl_error *err);
+rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
+                            rocl_error *err);
+
+/* Fills last_monitored: the last row of each device and what a session monitored of it. */
+rocl_status rpd_find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err);
+/* Gives the counters of devices their units. */
+rocl_status rpd_name_units(rocl_trace *t, rocl_capture *c, rocl_error *err);
 
 #endif

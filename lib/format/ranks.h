@@ -1,0 +1,13 @@
+/* Where launchers leave the rank of a process in its environment. */
+#ifndef ROCL_FORMAT_RANKS_H
+#define ROCL_FORMAT_RANKS_H
+
+/* The first that is a number counts. */
+static const char *const rocl_rank_variables[] = {
+    "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+    "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "PALS_RANKID",
+    "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
+
+enum { ROCL_RANK_VARIABLES = sizeof rocl_rank_variables / sizeof *rocl_rank_variables };
+
+#endif
