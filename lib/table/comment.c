@@ -6,14 +6,12 @@
 
 enum { MOST_ROWS = 10, NAME_WIDTH = 80, MOST_COLUMNS = 8 };
 
-/* Some rows with the columns of these keys, of which the first is a name; nothing if n is 0. */
+/* Some rows with the columns of these keys, of which the first is a name. */
 static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *rows, size_t n,
                      const char *const *keys)
 {
     rocl_buf names[MOST_ROWS] = {{0}};
     size_t columns[MOST_COLUMNS], count = 0;
-    if (!n)
-        return;
     for (; keys[count]; count++)
         columns[count] = rocl_table_find_column(t, keys[count]);
     for (size_t i = 0; i < n; i++)
@@ -87,7 +85,8 @@ static void put_edits(rocl_table_writer *w, const rocl_table *t)
     rocl_buf_str(&w->buf, "Kernels in their order, ");
     rocl_table_put_escaped(&w->buf, t->note, strlen(t->note));
     rocl_buf_str(&w->buf, n ? ":\n\n" : ".\n\n");
-    put_rows(w, t, rows, n, keys);
+    if (n)
+        put_rows(w, t, rows, n, keys);
 }
 
 bool rocl_tables_are_comparison(const rocl_tables *all)
@@ -116,7 +115,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
             }
         rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
                         limits->note ? limits->note : "");
-        put_rows(w, limits, rows, n, keys);
+        if (n)
+            put_rows(w, limits, rows, n, keys);
     }
     if (likeness && likeness->note) {
         rocl_buf_str(&w->buf, "Comparability: ");
@@ -138,7 +138,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
             rocl_buf_str(&w->buf, ".\n\n");
         }
         rocl_buf_str(&w->buf, n ? "Significant changes:\n\n" : "No significant change.\n\n");
-        put_rows(w, runs, rows, n, keys);
+        if (n)
+            put_rows(w, runs, rows, n, keys);
     } else {
         const rocl_table *t = rocl_tables_find(w->tables, "compare");
         static const char *const keys[] = {"name",           "domain",      "status",
@@ -149,7 +150,8 @@ void rocl_table_write_comment(rocl_table_writer *w)
             if (!is_cell(t, i, "status", "same") && !is_cell(t, i, "status", ""))
                 rows[n++] = i;
         rocl_buf_str(&w->buf, n ? "Largest changes:\n\n" : "No name changed.\n\n");
-        put_rows(w, t, rows, n, keys);
+        if (n)
+            put_rows(w, t, rows, n, keys);
     }
     if (sequence)
         put_edits(w, sequence);
