@@ -78,15 +78,6 @@ static char *make_name(const column_writer *w, size_t before, const char *name)
     return unique;
 }
 
-static rocl_cell_type declared_type(const char *type)
-{
-    return !type                                                  ? ROCL_CELL_INTEGER
-           : strcasestr(type, "text") || strcasestr(type, "char") ? ROCL_CELL_TEXT
-           : strcasestr(type, "real") || strcasestr(type, "doub") || strcasestr(type, "floa")
-               ? ROCL_CELL_REAL
-               : ROCL_CELL_INTEGER;
-}
-
 static rocl_status begin_columns(column_writer *w, const rocl_result_row *r, rocl_error *err)
 {
     if (w->count)
@@ -103,7 +94,11 @@ static rocl_status begin_columns(column_writer *w, const rocl_result_row *r, roc
         return rocl_fail_memory(err);
     w->count = r->count;
     for (size_t i = 0; i < r->count; i++) {
-        w->columns[i].type = declared_type(r->types[i]);
+        const char *type = r->types[i] ? r->types[i] : "";
+        const bool text = strcasestr(type, "text") || strcasestr(type, "char");
+        const bool real =
+            strcasestr(type, "real") || strcasestr(type, "doub") || strcasestr(type, "floa");
+        w->columns[i].type = text ? ROCL_CELL_TEXT : real ? ROCL_CELL_REAL : ROCL_CELL_INTEGER;
         if (!(w->columns[i].name = make_name(w, i, r->columns[i])))
             return rocl_fail_memory(err);
     }

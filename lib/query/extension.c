@@ -3,8 +3,8 @@
  *     .load librocline-sqlite
  *     SELECT name, sum(duration) FROM rocline_kernel('4711_results.db') GROUP BY name;
  *
- * A trace is opened when it is first named, and closed with the connection. It is not part of the
- * library, which is linked with an SQLite. */
+ * A trace is opened when it is first named, and closed with the connection. The extension does not
+ * belong to the library, which is linked with an SQLite. */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
 

@@ -22,7 +22,7 @@ enum {
     CACHE_KIB = 16 << 10 /* of each file */
 };
 
-/* A table of an attached file: the view that it is a part of, and its name there. */
+/* A table of an attached file: the view that it belongs to, and its name there. */
 typedef struct file_table {
     char *view, *name;
     unsigned file;
@@ -289,21 +289,6 @@ static rocl_status create_missing(const rocl_rocpd_tables *r, rocl_error *err)
     return st;
 }
 
-static rocl_status replace_views(const rocl_rocpd_tables *r, const rocl_trace *t, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < rocl_query_view_count && st == ROCL_OK; i++) {
-        const char *name = rocl_query_views[i].name;
-        const char *select = select_on_tables(t, &rocl_query_views[i]);
-        if (select)
-            st = run_sql(r, name, err,
-                         sqlite3_mprintf("DROP VIEW IF EXISTS temp.%s; "
-                                         "CREATE TEMP VIEW %s AS %s",
-                                         name, name, select));
-    }
-    return st;
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 rocl_status rocl_rocpd_open(rocl_rocpd_tables **out, sqlite3 *db, rocl_trace *t, rocl_error *err)
@@ -334,8 +319,15 @@ rocl_status rocl_rocpd_open(rocl_rocpd_tables **out, sqlite3 *db, rocl_trace *t,
     }
     if (st == ROCL_OK && !are_all_read_by(t, &rocl_rpd_ops, ""))
         st = create_missing(r, err);
-    if (st == ROCL_OK)
-        st = replace_views(r, t, err);
+    for (size_t i = 0; i < rocl_query_view_count && st == ROCL_OK; i++) {
+        const char *name = rocl_query_views[i].name;
+        const char *select = select_on_tables(t, &rocl_query_views[i]);
+        if (select)
+            st = run_sql(r, name, err,
+                         sqlite3_mprintf("DROP VIEW IF EXISTS temp.%s; "
+                                         "CREATE TEMP VIEW %s AS %s",
+                                         name, name, select));
+    }
     if (st == ROCL_OK)
         return st;
     for (unsigned i = 0; i < r->count; i++)

@@ -201,16 +201,6 @@ static void fit_columns(row_writer *w)
     }
 }
 
-/* A text that is too long keeps its begin and its end. */
-static void put_cut(rocl_buf *to, const uint8_t *p, size_t n, size_t width)
-{
-    const size_t end = (width - 3) / 3, begin = width - 3 - end, all = rocl_text_width(p, n);
-    rocl_buf_put(to, p, bytes_of(p, n, begin));
-    rocl_buf_str(to, "...");
-    const size_t skip = bytes_of(p, n, all - end);
-    rocl_buf_put(to, p + skip, n - skip);
-}
-
 static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n, bool number)
 {
     const size_t has = rocl_text_width(p, n), wants = w->widths[column];
@@ -218,10 +208,14 @@ static void put_padded(row_writer *w, size_t column, const uint8_t *p, size_t n,
     const size_t pad = has < wants ? wants - has : 0;
     for (size_t i = 0; number && i < pad; i++)
         rocl_buf_byte(&w->text, ' ');
-    if (w->width && has > wants && wants >= WIDTH_LEAST)
-        put_cut(&w->text, p, n, wants);
-    else
+    if (w->width && has > wants && wants >= WIDTH_LEAST) { /* it keeps its begin and its end */
+        const size_t end = (wants - 3) / 3, skip = bytes_of(p, n, has - end);
+        rocl_buf_put(&w->text, p, bytes_of(p, n, wants - 3 - end));
+        rocl_buf_str(&w->text, "...");
+        rocl_buf_put(&w->text, p + skip, n - skip);
+    } else {
         rocl_buf_put(&w->text, p, n);
+    }
     for (size_t i = 0; !number && !last && i < pad; i++)
         rocl_buf_byte(&w->text, ' ');
     rocl_buf_str(&w->text, last ? "\n" : "  ");

@@ -272,8 +272,6 @@ static rocl_status add_rows(void *self, unsigned worker, rocl_batch *b, rocl_err
                     return rocl_fail_memory(err);
             }
             kept = keep_rows(o->cells, s->column_count, o->rows, n, o->keep);
-            if (!s->column_count) /* never: tests have a column */
-                kept = n;
         }
         o->rows += kept;
         i += n;

@@ -1,6 +1,6 @@
 /* Texts of a column that is too narrow for them. Those that differ stay different: first both ends
- * of each are displayed, then, of those that look alike, the part where they differ, and in the end
- * a number. */
+ * of each are displayed, then, of those that look alike, the place where they differ, and in the
+ * end a number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

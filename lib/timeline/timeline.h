@@ -138,7 +138,7 @@ typedef struct rocl_timeline_ops {
                         rocl_error *err);
     /* The value holds until the next one of the track. */
     void (*value)(rocl_drawing *p, uint64_t track, int64_t time, double value);
-    /* Of bytes; NULL: they are values like others. */
+    /* A value that counts bytes; NULL: they are values like others. */
     void (*bytes)(rocl_drawing *p, uint64_t track, int64_t time, int64_t value);
 } rocl_timeline_ops;
 

@@ -20,20 +20,6 @@ typedef struct trace_reader {
     copy_names *copies;  /* one per worker */
 } trace_reader;
 
-/* GPUs of several machines are numbered consecutively; work without a GPU is on the first. */
-static int64_t find_device(const trace_reader *g, const rocl_capture *c, uint32_t agent)
-{
-    const rocl_gpu *gpu = rocl_gpu_of(c, agent);
-    if (!gpu)
-        return 0;
-    return rocl_trace_machines(g->trace) > 1 ? gpu - g->trace->gpus : gpu->id;
-}
-
-static int64_t queue_id(const rocl_capture *c, uint32_t queue)
-{
-    return queue < c->queue_count ? c->queues[queue].id : 0;
-}
-
 /* A name that the trace does not have is "": ROCL_NONE is kept for when memory is out. */
 static uint32_t name_of(const rocl_event *e)
 {
@@ -71,8 +57,11 @@ static rpt_record make_record(const trace_reader *g, const rocl_batch *b, size_t
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_work_place at = rocl_work_place_on_gpu(c, b->kind, e);
     rpt_record r = {.start = e->start, .stop = e->end, .name = name_of(e), .command = BY_ORDER};
-    r.device = find_device(g, c, at.agent);
-    r.queue = queue_id(c, at.queue);
+    /* GPUs of several machines are numbered consecutively; work without a GPU is on the first. */
+    const rocl_gpu *gpu = rocl_gpu_of(c, at.agent);
+    if (gpu)
+        r.device = rocl_trace_machines(g->trace) > 1 ? gpu - g->trace->gpus : gpu->id;
+    r.queue = at.queue < c->queue_count ? c->queues[at.queue].id : 0;
     if (b->kind == ROCL_DISPATCH) {
         r.type = g->rpt->kernel;
         r.command = (int64_t)b->dispatches[i].dispatch_id;

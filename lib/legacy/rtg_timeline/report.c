@@ -50,7 +50,7 @@ void tl_say_counts(const rocl_timeline_options *o, const uint64_t shapes[RTG_SHA
 
 typedef struct workgroup {
     rocl_u128 size;
-    rocl_view part[TL_TEXTS]; /* x, y, z, kernel */
+    rocl_view field[TL_TEXTS]; /* x, y, z, kernel */
 } workgroup;
 
 /* By the number of work-items, then by the texts of the dimensions, then by kernel. */
@@ -59,8 +59,8 @@ static int compare_workgroups(const void *x, const void *y)
     const workgroup *a = x, *b = y;
     int order = (a->size > b->size) - (a->size < b->size);
     for (int i = 0; i < TL_TEXTS && !order; i++) {
-        size_t n = a->part[i].n, m = b->part[i].n;
-        order = memcmp(a->part[i].p, b->part[i].p, n < m ? n : m);
+        size_t n = a->field[i].n, m = b->field[i].n;
+        order = memcmp(a->field[i].p, b->field[i].p, n < m ? n : m);
         order = order ? order : (n > m) - (n < m);
     }
     return order;
@@ -74,8 +74,8 @@ static workgroup decode_workgroup(const char *p)
     p += sizeof t;
     for (int i = 0; i < TL_TEXTS; p += t.len[i++]) {
         uint64_t v = 0;
-        g.part[i] = (rocl_view){p, t.len[i]};
-        if (i < 3 && rtg_number(g.part[i], &v))
+        g.field[i] = (rocl_view){p, t.len[i]};
+        if (i < 3 && rtg_number(g.field[i], &v))
             g.size *= v;
     }
     return g;
@@ -104,11 +104,11 @@ rocl_status tl_say_workgroups(const rocl_timeline_options *o, const rocl_strings
         rocl_buf_put(&b, digits + at, sizeof digits - at);
         for (int k = 0; k < 3; k++) {
             rocl_buf_str(&b, k ? ", '" : " ('");
-            rocl_buf_put(&b, g->part[k].p, g->part[k].n);
+            rocl_buf_put(&b, g->field[k].p, g->field[k].n);
             rocl_buf_byte(&b, '\'');
         }
         rocl_buf_str(&b, ") ");
-        rocl_buf_put(&b, g->part[3].p, g->part[3].n);
+        rocl_buf_put(&b, g->field[3].p, g->field[3].n);
         tl_say(o, (const char *)b.data, b.len);
     }
     free(all);

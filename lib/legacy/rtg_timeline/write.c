@@ -140,10 +140,10 @@ static rocl_status begin_call(tl_writer *w, const tl_texts *t, const char *texts
 static rocl_status resume_call(tl_writer *w, const tl_place *place, const tl_texts *t,
                                const char *texts, rocl_error *err)
 {
-    rocl_view part[TL_TEXTS]; /* name, duration, seconds, fraction */
+    rocl_view field[TL_TEXTS]; /* name, duration, seconds, fraction */
     for (int i = 0; i < TL_TEXTS; texts += t->len[i++])
-        part[i] = (rocl_view){texts, t->len[i]};
-    uint32_t name = rocl_strings_put(w->call_names, part[0].p, part[0].n);
+        field[i] = (rocl_view){texts, t->len[i]};
+    uint32_t name = rocl_strings_put(w->call_names, field[0].p, field[0].n);
     uint32_t index = rocl_map_get(&w->open_calls, name, ROCL_NONE);
     if (index == ROCL_NONE) {
         report_bad_line(w, place->line, "a call is resumed that never began");
@@ -152,12 +152,12 @@ static rocl_status resume_call(tl_writer *w, const tl_place *place, const tl_tex
     const tl_call *c = &w->calls[index];
     const char *call = (const char *)c->text.data;
     if (!t->kind) {
-        part[2] = (rocl_view){call + c->call, c->seconds};
-        part[3] = (rocl_view){call + c->call + c->seconds, c->fraction};
+        field[2] = (rocl_view){call + c->call, c->seconds};
+        field[3] = (rocl_view){call + c->call + c->seconds, c->fraction};
     }
     size_t repaired = 0;
-    const char *why = tl_put_strace(&w->text, part[0], (rocl_view){call, c->call}, true, part[2],
-                                    part[3], part[1], &repaired);
+    const char *why = tl_put_strace(&w->text, field[0], (rocl_view){call, c->call}, true, field[2],
+                                    field[3], field[1], &repaired);
     if (why)
         report_bad_line(w, place->line, why);
     w->report->repaired += repaired != 0;

@@ -161,7 +161,7 @@ static void add_key(agent_keys *k, rocl_view key, size_t column)
     k->column[k->count++] = (uint8_t)column;
 }
 
-/* The top member of a column: its title in lower case (stored in `to`), or the first part of its
+/* The top member of a column: its title in lower case (stored in `to`), or the first word of its
  * path. */
 static rocl_view top_key(const agent_column *c, char *to)
 {

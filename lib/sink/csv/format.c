@@ -102,21 +102,6 @@ static char *put_fixed(char *p, double v)
     return put_bytes(p, text + n - 6, 6);
 }
 
-/* Turns the digits of an integer at p, which end at `end`, into "d.ddde+NN". */
-static char *make_exponent(char *p, char *end)
-{
-    p += *p == '-';
-    size_t n = (size_t)(end - p), shown = n;
-    while (shown > 1 && p[shown - 1] == '0')
-        shown--;
-    if (shown > 1) {
-        memmove(p + 2, p + 1, shown - 1);
-        p[1] = '.';
-        shown++;
-    }
-    return rocl_put_u64(put_bytes(p + shown, "e+", 2), n - 1);
-}
-
 /* As Python prints a float: always with a point or an exponent, that from 1e16 on. */
 static char *put_python(char *p, double v)
 {
@@ -130,7 +115,17 @@ static char *put_python(char *p, double v)
     char *end = rocl_put_double(p, v);
     if (fabs(v) < 1e16 || isinf(v) || memchr(p, 'e', (size_t)(end - p)))
         return end;
-    return make_exponent(p, end);
+    /* The digits of an integer become "d.ddde+NN". */
+    p += *p == '-';
+    size_t n = (size_t)(end - p), shown = n;
+    while (shown > 1 && p[shown - 1] == '0')
+        shown--;
+    if (shown > 1) {
+        memmove(p + 2, p + 1, shown - 1);
+        p[1] = '.';
+        shown++;
+    }
+    return rocl_put_u64(put_bytes(p + shown, "e+", 2), n - 1);
 }
 
 /* ---- definitions: an unknown number is an empty field ---- */
@@ -183,18 +178,6 @@ static char *put_time(rocl_csv_formatter *f, char *p, int64_t v)
     return v < 0 ? rocl_put_i64(p, v) : rocl_put_near(p, (uint64_t)v, &f->time);
 }
 
-static char *put_value(rocl_csv_style style, char *p, double v)
-{
-    switch (style) {
-    case ROCL_CSV_ROCPD_1_1:
-        return put_python(p, v);
-    case ROCL_CSV_ROCPROFV3:
-        return put_fixed(p, v);
-    default:
-        return rocl_put_double(p, v);
-    }
-}
-
 static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const uint64_t *v, char *p)
 {
     uint64_t x = v[c->field];
@@ -222,7 +205,9 @@ static char *put_column(rocl_csv_formatter *f, const rocl_csv_column *c, const u
         *p++ = '"';
         return p;
     case CSV_VALUE:
-        return put_value(f->style, p, rocl_unturn_real(x));
+        return f->style == ROCL_CSV_ROCPD_1_1   ? put_python(p, rocl_unturn_real(x))
+               : f->style == ROCL_CSV_ROCPROFV3 ? put_fixed(p, rocl_unturn_real(x))
+                                                : rocl_put_double(p, rocl_unturn_real(x));
     case CSV_UNIT:
         return rocl_unzigzag(x) < 0 ? p : rocl_put_i64(p, rocl_unzigzag(x));
     case CSV_START:

@@ -163,8 +163,6 @@ static void write_bytes(rocl_drawing *p, uint64_t metric, int64_t time, int64_t 
     write_metric(p, metric, time, OTF2_TYPE_INT64, (OTF2_MetricValue){.signed_int = v});
 }
 
-/* ---- markers --------------------------------------------------------------------------------- */
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /* Keeps the current record for the second pass, where records of a track are a sequence. Its index

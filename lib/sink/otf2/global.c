@@ -11,8 +11,8 @@
 /* Members of one group of regions: a definition must fit in a chunk. */
 #define MEMBERS_MAX 100000
 
-/* otf2-snapshots cuts a trace into this many parts, and complains about a remainder. */
-#define SNAPSHOT_PARTS 4097
+/* otf2-snapshots cuts a trace into this many slices, and complains about a remainder. */
+#define SNAPSHOT_SLICES 4097
 
 /* ---- the order of trees, groups and locations ------------------------------------------------ */
 
@@ -221,18 +221,6 @@ static void write_paradigms(writer *w)
             w->otf2, OTF2_PARADIGM_HIP, OTF2_PARADIGM_PROPERTY_RMA_ONLY, OTF2_TYPE_UINT8, rma_only);
 }
 
-static void write_regions(writer *w)
-{
-    const ot_region *all = w->d->lists[OT_REGIONS].items;
-    OTF2_StringRef none = literal_ref(w, "");
-    for (uint32_t i = 0; i < w->d->lists[OT_REGIONS].count; i++) {
-        OTF2_StringRef name = string_ref(w, all[i].name);
-        OTF2_GlobalDefWriter_WriteRegion(
-            w->otf2, i, name, name, string_ref(w, all[i].category), (OTF2_RegionRole)all[i].role,
-            (OTF2_Paradigm)all[i].paradigm, OTF2_REGION_FLAG_NONE, none, 0, 0);
-    }
-}
-
 /* Groups of the regions of each category, by which viewers colour and filter; categories in the
  * order of appearance. *next: the number of the next group. */
 static rocl_status write_region_groups(writer *w, OTF2_GroupRef *next, rocl_error *err)
@@ -412,7 +400,7 @@ rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
         OTF2_GroupRef next_group = 0;
         OTF2_GlobalDefWriter_WriteClockProperties(
             w.otf2, 1000000000, any ? (uint64_t)s->earliest : 0,
-            (length / SNAPSHOT_PARTS + 1) * SNAPSHOT_PARTS, OTF2_UNDEFINED_TIMESTAMP);
+            (length / SNAPSHOT_SLICES + 1) * SNAPSHOT_SLICES, OTF2_UNDEFINED_TIMESTAMP);
         collect_strings(&w);
         write_strings(&w);
         write_paradigms(&w);
@@ -430,7 +418,14 @@ rocl_status ot_write_definitions(ot_sink *s, rocl_error *err)
             OTF2_GlobalDefWriter_WriteLocation(w.otf2, l->number, string_ref(&w, l->name), l->type,
                                                l->events, w.groups.refs[l->group]);
         }
-        write_regions(&w);
+        const ot_region *regions = s->defs.lists[OT_REGIONS].items;
+        for (uint32_t i = 0; i < s->defs.lists[OT_REGIONS].count; i++) {
+            OTF2_StringRef name = string_ref(&w, regions[i].name);
+            OTF2_GlobalDefWriter_WriteRegion(
+                w.otf2, i, name, name, string_ref(&w, regions[i].category),
+                (OTF2_RegionRole)regions[i].role, (OTF2_Paradigm)regions[i].paradigm,
+                OTF2_REGION_FLAG_NONE, none, 0, 0);
+        }
         st = write_region_groups(&w, &next_group, err);
         if (st == ROCL_OK)
             st = write_ranks(&w, next_group, err);

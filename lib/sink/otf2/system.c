@@ -38,20 +38,6 @@ static uint32_t machine_tree(ot_system *y, uint32_t machine)
     return *tree;
 }
 
-static uint32_t device_tree(ot_system *y, const rocl_gpu *g)
-{
-    uint32_t *tree = &y->devices[g - y->trace->gpus];
-    char name[256];
-    if (*tree != ROCL_NONE)
-        return *tree;
-    rocl_gpu_label(y->trace, g, name, sizeof name);
-    *tree = add_tree(y, &(ot_tree){.name = ot_text(y->defs, name),
-                                   .parent = machine_tree(y, g->machine),
-                                   .domain = OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE,
-                                   .gpu = g});
-    return *tree;
-}
-
 /* ---- locations ------------------------------------------------------------------------------- */
 
 static uint32_t add_location(ot_system *y, uint32_t group, OTF2_LocationType type, const char *name)
@@ -163,8 +149,15 @@ uint32_t ot_agent_group(ot_system *y, uint32_t process, uint32_t agent)
         return group;
     char name[256];
     rocl_gpu_label(y->trace, g, name, sizeof name);
-    group = add_group(y, &(ot_group){.name = ot_text(y->defs, name),
-                                     .tree = device_tree(y, g),
+    const uint32_t text = ot_text(y->defs, name);
+    uint32_t *tree = &y->devices[g - y->trace->gpus];
+    if (*tree == ROCL_NONE)
+        *tree = add_tree(y, &(ot_tree){.name = text,
+                                       .parent = machine_tree(y, g->machine),
+                                       .domain = OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE,
+                                       .gpu = g});
+    group = add_group(y, &(ot_group){.name = text,
+                                     .tree = *tree,
                                      .creator = creator,
                                      .first = ROCL_NONE,
                                      .main = ROCL_NONE});

@@ -506,20 +506,6 @@ static rocl_status open_whole(whole *w, const ot_sink *own, rocl_error *err)
     return st;
 }
 
-static void close_whole(whole *w)
-{
-    ot_forget_tracks(&w->s);
-    ot_system_close(&w->s.system);
-    ot_defs_free(&w->s.defs);
-    for (unsigned r = 0; w->ranks && r < w->rank_count; r++) {
-        ot_defs_free(&w->ranks[r].defs);
-        ot_mapping_free(&w->ranks[r].to);
-        rocl_buf_free(&w->ranks[r].numbers);
-    }
-    free(w->ranks);
-    free(w->pieces);
-}
-
 /* All ranks hand in their files, this one too, whose archive becomes the common one. */
 static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_error *err)
 {
@@ -645,7 +631,16 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_er
     if (st == ROCL_OK)
         rocl_joint_named(joint);
     s->all_locations = w.s.system.location_count;
-    close_whole(&w);
+    ot_forget_tracks(&w.s);
+    ot_system_close(&w.s.system);
+    ot_defs_free(&w.s.defs);
+    for (unsigned r = 0; w.ranks && r < w.rank_count; r++) {
+        ot_defs_free(&w.ranks[r].defs);
+        ot_mapping_free(&w.ranks[r].to);
+        rocl_buf_free(&w.ranks[r].numbers);
+    }
+    free(w.ranks);
+    free(w.pieces);
     return st;
 }
 

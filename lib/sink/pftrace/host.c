@@ -18,35 +18,12 @@ static uint32_t category_of(const pf_sink *p, const rocl_track_event *e)
     return g && words[g->domain] ? p->words[words[g->domain]] : e->category;
 }
 
-/* Arguments can be of any length: reserves the bytes for the rest of the event again. NULL: memory
- * is out. */
-static uint8_t *write_args(pf_drawing *p, rocl_buf *b, uint8_t *at, rocl_track_event *e)
-{
-    rocl_track_arg arg;
-    b->len = (size_t)(at - b->data);
-    while (rocl_track_event_next_arg(e, &arg))
-        pf_note_str(&p->seq, b, arg.name, arg.value, arg.len);
-    return rocl_buf_reserve(b, PF_EVENT_BYTES) && !b->failed ? b->data + b->len : NULL;
-}
-
 /* An end of an arrow between host slices. Numbers of flows count in each capture. */
 static uint8_t *put_flow(const pf_drawing *p, uint8_t *at, const rocl_flow_mark *f)
 {
     const uint64_t capture = p->sink->owners.capture->index;
     return rocl_pb_put_fixed64(at, f->end == ROCL_FLOW_ENDS ? EV_FLOW_END : EV_FLOW,
                                rocl_mix64(rocl_mix64(f->flow) ^ capture) | (uint64_t)1 << 63);
-}
-
-/* The arrows of a slice, of which there may be any number. NULL: memory is out. */
-static uint8_t *write_flows(pf_drawing *p, rocl_buf *b, uint8_t *at)
-{
-    b->len = (size_t)(at - b->data);
-    for (uint32_t i = 0; i < p->drawing.flow_count; i++) {
-        if (!rocl_buf_reserve(b, PF_EVENT_BYTES))
-            return NULL;
-        b->len = (size_t)(put_flow(p, b->data + b->len, &p->drawing.flows[i]) - b->data);
-    }
-    return rocl_buf_reserve(b, PF_EVENT_BYTES) ? b->data + b->len : NULL;
 }
 
 /* An arrow that ends within a slice: an instant shows where. */
@@ -105,11 +82,20 @@ rocl_status pf_write_call(rocl_drawing *base, uint64_t track, rocl_error *err)
         at = rocl_pb_put_uint(at, EV_CATEGORY_IID, pf_iid(q, PF_CATEGORIES, category_of(s, e)));
     if (track != p->default_track)
         at = rocl_pb_put_uint(at, EV_TRACK, track);
-    if (e->arg_count && !(at = write_args(p, b, at, e)))
-        return ROCL_OK;
-    if (p->drawing.flow_count && !(at = write_flows(p, b, at)))
-        return ROCL_OK;
     b->len = (size_t)(at - b->data);
+    /* Arguments can be of any length, and arrows of any number: space is reserved again. */
+    if (e->arg_count || p->drawing.flow_count) {
+        rocl_track_arg arg;
+        while (rocl_track_event_next_arg(e, &arg))
+            pf_note_str(q, b, arg.name, arg.value, arg.len);
+        for (uint32_t i = 0; i < p->drawing.flow_count; i++) {
+            if (!rocl_buf_reserve(b, PF_EVENT_BYTES))
+                return ROCL_OK;
+            b->len = (size_t)(put_flow(p, b->data + b->len, &p->drawing.flows[i]) - b->data);
+        }
+        if (!rocl_buf_reserve(b, PF_EVENT_BYTES) || b->failed)
+            return ROCL_OK;
+    }
     if (s->opt.legacy_tracks && e->kind != ROCL_INSTANT) {
         pf_note_times(p, b, e);
         if (e->stack_id)

@@ -503,15 +503,6 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     rocl_buf_byte(b, '}');
 }
 
-/* Agents of no process belong to the processes of their machine, or to all if that is unknown. */
-static bool is_agent_of(const v3_element *e, const rocl_agent *a)
-{
-    const rocl_capture *c = e->capture;
-    return v3_is_of(c, a->process, e->process) &&
-           (a->process < c->process_count || a->node >= c->node_count ||
-            a->machine == rocl_machine_of(c, e->process));
-}
-
 rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
 {
     const rocl_capture *c = e->capture;
@@ -519,20 +510,26 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
     rocl_status st = ROCL_OK;
     put_metadata(b, e);
     rocl_buf_str(b, ",\"agents\":[");
-    for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++)
-        if (is_agent_of(e, &c->agents[i])) {
+    for (uint32_t i = 0; i < c->agent_count && st == ROCL_OK; i++) {
+        /* Agents of no process belong to the processes of their machine, or to all if that is
+         * unknown. */
+        const rocl_agent *a = &c->agents[i];
+        if (v3_is_of(c, a->process, e->process) &&
+            (a->process < c->process_count || a->node >= c->node_count ||
+             a->machine == rocl_machine_of(c, e->process))) {
             rocl_buf_str(b, before);
             st = put_agent(b, e, i, err);
             before = ",";
         }
+    }
     rocl_buf_str(b, "],\"counters\":[");
     before = "";
     for (uint32_t i = 0; i < c->counter_count; i++)
         if (v3_is_of(c, c->counters[i].process, e->process)) {
             rocl_buf_str(b, before);
-            const rocl_counter *k = &e->capture->counters[i];
+            const rocl_counter *k = &c->counters[i];
             v3_put_number(b, "{\"agent_id\":{\"handle\":",
-                          k->agent < e->capture->agent_count ? e->ids->agents[k->agent] : 0);
+                          k->agent < c->agent_count ? e->ids->agents[k->agent] : 0);
             v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[i]);
             v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
             v3_put_text(b, ",\"description\":", e->trace, k->description);
@@ -555,16 +552,6 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
 }
 
 /* ---- code objects and symbols ---------------------------------------------------------------- */
-
-/* The number of the code object that a kernel is in; 0: not known. */
-static uint64_t code_object_of(const v3_element *e, const rocl_kernel *k)
-{
-    const rocl_capture *c = e->capture;
-    const uint64_t *ids = e->ids->code_objects;
-    return k->code_object < c->code_object_count ? ids[k->code_object]
-           : k->agent < c->agent_count           ? ids[c->code_object_count + k->agent]
-                                                 : 0;
-}
 
 enum { URI, LOAD_BASE, LOAD_SIZE, LOAD_DELTA, STORAGE, FILE_OF_CODE, MEMORY_BASE, MEMORY_SIZE };
 enum { CODE_KEYS = MEMORY_SIZE + 1 };
@@ -663,19 +650,24 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
                               const char *name, size_t name_len, rocl_error *err)
 {
     const rocl_kernel zero = {.agent = ROCL_NONE, .code_object = ROCL_NONE};
-    const rocl_kernel *k = at == ROCL_NONE ? &zero : &e->capture->kernels[at];
+    const rocl_capture *c = e->capture;
+    const rocl_kernel *k = at == ROCL_NONE ? &zero : &c->kernels[at];
+    const uint64_t *objects = e->ids->code_objects;
     const bool real = at != ROCL_NONE || id;
     rocl_buf json = {0};
     rocl_view values[SYMBOL_KEYS];
     rocl_status st = ROCL_OK;
     if (at != ROCL_NONE) {
-        st = rocl_kernel_json(e->trace, e->capture, at, &json, err);
+        st = rocl_kernel_json(e->trace, c, at, &json, err);
         const uint32_t shown = k->shown && k->shown != ROCL_NONE ? k->shown : k->display;
         name = rocl_text(e->trace, shown, &name_len);
     }
     read_members((const char *)json.data, json.len, symbol_members, values, SYMBOL_KEYS);
     v3_put_number(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
-    v3_put_number(b, ",\"code_object_id\":", code_object_of(e, k));
+    v3_put_number(b, ",\"code_object_id\":",
+                  k->code_object < c->code_object_count ? objects[k->code_object]
+                  : k->agent < c->agent_count           ? objects[c->code_object_count + k->agent]
+                                                        : 0);
     rocl_buf_str(b, ",\"kernel_name\":\"");
     size_t n = 0;
     const char *mangled = rocl_text(e->trace, k->mangled, &n);

@@ -302,8 +302,8 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
 /* ---- work of GPUs ---------------------------------------------------------------------------- */
 
 /* A kernel without a symbol is said by its name. */
-static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_dispatch *d,
-                                     rocl_buf *b, bool named)
+static void put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_dispatch *d,
+                              rocl_buf *b, bool named)
 {
     put_agent(b, "\"dispatch_info\":{\"size\":72,\"agent_id\":{\"handle\":", s, c, d->agent);
     put_queue(b, "},\"queue_id\":{\"handle\":", c->queues, c->queue_count, d->queue);
@@ -321,7 +321,6 @@ static rocl_status put_dispatch_info(v3_sink *s, const rocl_capture *c, const ro
         v3_put_number(b, ",\"z\":", size[2]);
     }
     rocl_buf_str(b, "}}");
-    return ROCL_OK;
 }
 
 /* A dispatch, or a value of a counter, which repeats its dispatch. */
@@ -366,9 +365,7 @@ static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *b
     rocl_buf_byte(b, ',');
     put_dispatch_info(s, c, d, b, named);
     if (v)
-        rocl_buf_str(b, "},\"records\":[" VALUE);
-    if (v)
-        rocl_buf_byte(b, ']');
+        rocl_buf_str(b, "},\"records\":[" VALUE "]");
     put_stream(b, c, d->stream);
     rocl_buf_byte(b, '}');
     if (!v)

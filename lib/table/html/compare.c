@@ -35,23 +35,23 @@ static void put_step(rocl_figure *f, const char *colour, double from, double to,
 /* Bars that lead from A to B: the rows of a table with the largest changes, and all others as one.
  */
 typedef struct waterfall {
+    const char *key; /* of the table */
     const char *title, *quantity, *first, *last, *whole;
-    const rocl_table *table;
-    size_t *rows; /* the largest change first */
-    size_t count;
-    double a;         /* the total of A */
-    size_t labels[3]; /* columns; column_count and above: none */
-    bool cut;         /* the axis need not begin at 0 */
+    const char *labels[3]; /* keys of columns; "": none */
+    bool summed;           /* the first row is the sum of the others, the axis need not begin at 0;
+                            * else the rows of kernels are added up */
 } waterfall;
 
-static void put_waterfall(rocl_buf *b, const waterfall *w)
+/* rows: the largest change first; a: the total of A. */
+static void put_waterfall(rocl_buf *b, const waterfall *w, const rocl_table *t, const size_t *rows,
+                          size_t n, double a)
 {
-    const size_t column = rocl_table_find_column(w->table, "change_ns"), n = w->count;
+    const size_t column = rocl_table_find_column(t, "change_ns");
     const size_t named = n > MOST_STEPS ? MOST_STEPS : n, steps = named + (n > named);
-    double change[MOST_STEPS + 1] = {0}, sum = w->a, highest = w->a, lowest = w->a;
+    double change[MOST_STEPS + 1] = {0}, sum = a, highest = a, lowest = a;
     rocl_figure f;
     for (size_t i = 0; i < n; i++)
-        change[i < named ? i : MOST_STEPS] += rocl_cell_number(w->table, w->rows[i], column);
+        change[i < named ? i : MOST_STEPS] += rocl_cell_number(t, rows[i], column);
     for (size_t i = 0; i < steps; i++) {
         sum += change[i];
         highest = fmax(highest, sum);
@@ -61,14 +61,17 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
     const double margin = 0.25 * (highest - lowest);
     const double from = lowest < 0 ? lowest - margin : fmax(lowest - margin, 0);
     /* It then shows changes from A: in three digits all totals would look the same. */
-    const double zero = w->cut && highest - from < 0.05 * highest ? w->a : 0;
-    const rocl_axis axis = {(w->cut ? from : 0) - zero, highest - zero, ROCL_UNIT_NS, false};
+    const double zero = w->summed && highest - from < 0.05 * highest ? a : 0;
+    const rocl_axis axis = {(w->summed ? from : 0) - zero, highest - zero, ROCL_UNIT_NS, false};
     if (axis.to <= axis.from || !rocl_figure_open(&f, b, steps + 2, FIGURE_BAR, &axis))
         return;
     rocl_buf_str(&f.full[0], w->first);
     for (size_t i = 0; i < named; i++)
-        for (unsigned k = 0; k < 3 && w->labels[k] < w->table->column_count; k++) {
-            const rocl_datum *label = rocl_table_cell(w->table, w->rows[i], w->labels[k]);
+        for (unsigned k = 0; k < 3; k++) {
+            const size_t at = rocl_table_find_column(t, w->labels[k]);
+            if (at == t->column_count)
+                break;
+            const rocl_datum *label = rocl_table_cell(t, rows[i], at);
             if (k && rocl_datum_has_value(label))
                 rocl_buf_str(&f.full[i + 1], ": ");
             if (!k || rocl_datum_has_value(label))
@@ -82,8 +85,8 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
     const rocl_legend legend[] = {{"c4", w->whole}, {"c1", "longer in B"}, {"c3", "shorter in B"}};
     rocl_figure_put_legend(&f, legend, 3);
     const double left = fmax(axis.from, -zero);
-    put_step(&f, "c4", left, w->a - zero, w->a);
-    sum = w->a - zero;
+    put_step(&f, "c4", left, a - zero, a);
+    sum = a - zero;
     for (size_t i = 0; i < steps; i++) {
         put_step(&f, change[i] > 0 ? "c1" : "c3", sum, sum + change[i], change[i]);
         sum += change[i];
@@ -95,71 +98,34 @@ static void put_waterfall(rocl_buf *b, const waterfall *w)
     rocl_figure_end(&f, title);
 }
 
-/* From the time of all kernels of A to that of B. */
-void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t)
+void rocl_html_put_changes(rocl_buf *b, const rocl_table *t)
 {
+    static const waterfall waterfalls[] = {
+        {"compare", "What changed the time of kernels", "time of kernels", "all kernels of A",
+         "all kernels of B", "all kernels", .labels = {"name", "", ""}},
+        {"compare_causes", "What the difference comes from", "wall time of GPUs", "A", "B",
+         "all together", .labels = {"cause", "class", ""}, .summed = true},
+        {"compare_sequence", "What the difference of the kernels comes from", "time of kernels",
+         "A", "B", "all together", .labels = {"edit", "name", "name_b"}, .summed = true}};
     const size_t domain = rocl_table_find_column(t, "domain");
     const size_t in_a = rocl_table_find_column(t, "total_a_ns");
-    waterfall w = {.title = "What changed the time of kernels",
-                   .quantity = "time of kernels",
-                   .first = "all kernels of A",
-                   .last = "all kernels of B",
-                   .whole = "all kernels",
-                   .table = t,
-                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-                   .labels = {rocl_table_find_column(t, "name"), t->column_count, t->column_count}};
-    b->failed |= !w.rows;
-    for (size_t i = 0; w.rows && i < t->row_count; i++) {
-        if (!rocl_datum_is(rocl_table_cell(t, i, domain), "KERNELS"))
+    const waterfall *w = waterfalls;
+    while (strcmp(w->key, t->key) != 0)
+        w++;
+    size_t *rows = malloc((t->row_count + 1) * sizeof *rows), n = 0;
+    double a = w->summed && t->row_count ? rocl_cell_number(t, 0, in_a) : 0;
+    b->failed |= !rows;
+    for (size_t i = w->summed; rows && i < t->row_count; i++) {
+        if (!w->summed && !rocl_datum_is(rocl_table_cell(t, i, domain), "KERNELS"))
             continue;
-        w.a += rocl_cell_length(t, i, in_a);
-        w.rows[w.count++] = i;
+        a += w->summed ? 0 : rocl_cell_length(t, i, in_a);
+        rows[n++] = i;
     }
-    if (w.count) {
-        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
-        put_waterfall(b, &w);
+    if (n) {
+        qsort_r(rows, n, sizeof *rows, compare_changes, (void *)(uintptr_t)t);
+        put_waterfall(b, w, t, rows, n, a);
     }
-    free(w.rows);
-}
-
-/* A waterfall of a table whose first row is the total: its change is the sum of the others'
- * changes. The columns of labels may be the same. */
-static void put_sums(rocl_buf *b, const rocl_table *t, const char *title, const char *quantity,
-                     const char *label, const char *second, const char *third)
-{
-    waterfall w = {.title = title,
-                   .quantity = quantity,
-                   .first = "A",
-                   .last = "B",
-                   .whole = "all together",
-                   .table = t,
-                   .rows = malloc((t->row_count + 1) * sizeof *w.rows),
-                   .labels = {rocl_table_find_column(t, label), rocl_table_find_column(t, second),
-                              rocl_table_find_column(t, third)},
-                   .cut = true};
-    b->failed |= !w.rows;
-    if (w.rows && t->row_count > 1) {
-        w.a = rocl_cell_number(t, 0, rocl_table_find_column(t, "total_a_ns"));
-        for (size_t i = 1; i < t->row_count; i++)
-            w.rows[w.count++] = i;
-        qsort_r(w.rows, w.count, sizeof *w.rows, compare_changes, (void *)(uintptr_t)t);
-        put_waterfall(b, &w);
-    }
-    free(w.rows);
-}
-
-/* From the wall time of the GPUs of A to that of B. */
-void rocl_html_put_causes(rocl_buf *b, const rocl_table *t)
-{
-    put_sums(b, t, "What the difference comes from", "wall time of GPUs", "cause", "class", "");
-}
-
-/* The kernels of a step of A and of one of B.
- * The first row of the table stands for all of them. */
-void rocl_html_put_sequence(rocl_buf *b, const rocl_table *t)
-{
-    put_sums(b, t, "What the difference of the kernels comes from", "time of kernels", "edit",
-             "name", "name_b");
+    free(rows);
 }
 
 /* ---- steps of both sides --------------------------------------------------------------------- */

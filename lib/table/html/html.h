@@ -45,11 +45,9 @@ void rocl_html_put_flame(rocl_buf *b, const rocl_table *t);
 void rocl_html_put_rank_times(rocl_buf *b, const rocl_table *t);
 void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t);
 
-/* Charts of comparisons, by table: compare, compare_causes, compare_sequence, compare_steps,
+/* Charts of comparisons, by table: compare, compare_causes and compare_sequence; compare_steps;
  * compare_runs. */
-void rocl_html_put_kernel_changes(rocl_buf *b, const rocl_table *t);
-void rocl_html_put_causes(rocl_buf *b, const rocl_table *t);
-void rocl_html_put_sequence(rocl_buf *b, const rocl_table *t);
+void rocl_html_put_changes(rocl_buf *b, const rocl_table *t);
 void rocl_html_put_compared_steps(rocl_buf *b, const rocl_table *t);
 void rocl_html_put_run_changes(rocl_buf *b, const rocl_table *t);
 

@@ -1,5 +1,5 @@
 /* The first tab: what was traced, how the GPUs spent the time, what stands out. Everything comes
- * from the tables of the page; parts without a table are left out. */
+ * from the tables of the page; sections without a table are left out. */
 #include "table/html/html.h"
 
 #include <math.h>
