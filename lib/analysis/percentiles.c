@@ -326,8 +326,7 @@ rocl_distribution rocl_percentiles_sum(const rocl_percentiles *s, uint32_t group
     return d;
 }
 
-/* ---- several ranks
- * ------------------------------------------------------------------------------- */
+/* ---- several ranks --------------------------------------------------------------------------- */
 
 /* A range is cut into this many pieces, or has at most this many values, which are listed. */
 enum { PIECE_BITS = 8, PIECES = 1 << PIECE_BITS };
@@ -565,28 +564,6 @@ rocl_status rocl_percentiles_hear(rocl_percentiles *s, unsigned rank, rocl_taken
 
 /* ---- sums ---- */
 
-void rocl_put_sums(rocl_put *to, const rocl_distribution *d)
-{
-    rocl_put_number(to, d->taken);
-    rocl_put_number(to, (uint64_t)d->min);
-    rocl_put_number(to, (uint64_t)(d->max - d->min));
-    rocl_put_wide(to, d->sum);
-    rocl_put_wide(to, d->squares);
-    rocl_put_number(to, d->squares_high);
-}
-
-bool rocl_take_sums(rocl_taken *from, rocl_distribution *d)
-{
-    *d = (rocl_distribution){.taken = rocl_take_number(from)};
-    d->min = (int64_t)rocl_take_number(from);
-    d->max = (int64_t)((uint64_t)d->min + rocl_take_number(from));
-    d->sum = rocl_take_wide(from);
-    d->squares = rocl_take_wide(from);
-    d->squares_high = rocl_take_number(from);
-    d->total = rocl_cut_sum(d->sum);
-    return !from->r.bad && d->taken && d->min >= 0 && d->max >= d->min;
-}
-
 static rank_groups *groups_of(rocl_percentiles *s, unsigned rank)
 {
     if (!ROCL_GROW(s->ranks, s->rank_cap, (size_t)rank + 1))
@@ -604,14 +581,25 @@ void rocl_percentiles_put(rocl_percentiles *s, uint32_t group_index, rocl_put *t
         return;
     }
     g->groups[g->count++] = group_index;
-    rocl_put_sums(to, &d);
+    rocl_put_number(to, d.taken);
+    rocl_put_number(to, (uint64_t)d.min);
+    rocl_put_number(to, (uint64_t)(d.max - d.min));
+    rocl_put_wide(to, d.sum);
+    rocl_put_wide(to, d.squares);
+    rocl_put_number(to, d.squares_high);
 }
 
 rocl_status rocl_percentiles_take(rocl_percentiles *s, unsigned rank, uint32_t group_index,
                                   bool percentiles, rocl_taken *from, rocl_error *err)
 {
-    rocl_distribution d;
-    if (!rocl_take_sums(from, &d))
+    rocl_distribution d = {.taken = rocl_take_number(from)};
+    d.min = (int64_t)rocl_take_number(from);
+    d.max = (int64_t)((uint64_t)d.min + rocl_take_number(from));
+    d.sum = rocl_take_wide(from);
+    d.squares = rocl_take_wide(from);
+    d.squares_high = rocl_take_number(from);
+    d.total = rocl_cut_sum(d.sum);
+    if (from->r.bad || !d.taken || d.min < 0 || d.max < d.min)
         return rocl_team_bad_message(err);
     worker *w = &s->workers[0];
     group *g = find_group(w, group_index);
