@@ -31,7 +31,7 @@ typedef struct block {
 } block;
 
 typedef struct large {
-    rocl_distribution d; /* of all values */
+    rocl_distribution d; /* sums of all values */
     block *blocks;
     size_t count, cap;
 } large;
@@ -39,7 +39,7 @@ typedef struct large {
 /* There may be millions, each with a value or two. */
 typedef struct group {
     uint32_t *open;
-    uint32_t words, capacity; /* of the open block */
+    uint32_t words, capacity; /* both count words of the open block */
     large *large;             /* NULL: there is only the first block, and sums are made of it */
 } group;
 
@@ -262,7 +262,7 @@ typedef struct digits {
     uint64_t prefix[ROCL_RANKS]; /* the digits that are known of each value */
     uint64_t rank[ROCL_RANKS];   /* among the values with this prefix, from 1 */
     unsigned table[ROCL_RANKS];
-    unsigned shift;  /* of the digit that is looked for */
+    unsigned shift;  /* where the digit that is looked for begins */
     unsigned tables; /* so many */
     uint64_t prefix_of_table[ROCL_RANKS];
     uint64_t counts[ROCL_RANKS][DIGITS]; /* by table and digit */
@@ -339,7 +339,7 @@ typedef struct range {
     unsigned bits;
     bool lists;        /* its values, not how many are in each piece */
     uint32_t n;        /* values listed so far */
-    uint64_t count;    /* of values of all ranks; known on rank 0 */
+    uint64_t count;    /* how many values all ranks have; known on rank 0 */
     uint64_t *numbers; /* PIECES of them */
 } range;
 
