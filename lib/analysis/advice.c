@@ -13,8 +13,8 @@ enum { MOST_FINDINGS = 16 };
 typedef struct adviser {
     rocl_tables *tables;
     rocl_table *advice;
-    const char *threshold; /* of the rule that is checked */
-    size_t findings;       /* of it */
+    const char *threshold; /* the one of the rule that is checked */
+    size_t findings;       /* that the rule has made */
 } adviser;
 
 /* ---- reading tables, and adding to the advice ------------------------------------------------ */
@@ -220,7 +220,7 @@ static const char *check_allocations(adviser *a, const rocl_table *domains)
             ns = number_in(domains, i, "total_ns");
         }
     }
-    char in[32] = ""; /* those of PyTorch are points in time */
+    char in[32] = ""; /* PyTorch's are points in time */
     if (ns > 0)
         snprintf(in, sizeof in, " in %.1f ms", ns / 1e6);
     if (allocs >= MANY && allocs > kernels / 10)

@@ -472,7 +472,7 @@ typedef struct reader {
     rocl_buf text;
     uint32_t *ids; /* by number of a name: its key */
     size_t id_count, id_cap;
-    rocl_i128 work; /* of kernels and copies */
+    rocl_i128 work; /* kernels and copies */
     bool has_times;
 } reader;
 

@@ -250,7 +250,7 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
     rocl_json_token v;
     uint64_t number = 0;
     *what = NULL;
-    rocl_side_steps_free(s); /* of a second such member */
+    rocl_side_steps_free(s); /* there was one already */
     *s = (rocl_side_steps){.chosen = SIZE_MAX};
     if (!rocl_json_enter(json, ROCL_JSON_OBJECT))
         r.wrong = "the order is not an object";

@@ -9,7 +9,7 @@
 typedef struct rocl_call {
     int64_t start, end;
     uint32_t name;   /* text */
-    uint32_t thread; /* of the process */
+    uint32_t thread; /* index in the process */
 } rocl_call;
 
 /* A process as one word of a key. */

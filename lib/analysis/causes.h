@@ -36,16 +36,17 @@ typedef struct rocl_causes {
 
 /* Absurd sums are cut off. */
 int64_t rocl_narrow(rocl_i128 v);
-/* The change of a total from A to B, which both have, in two parts: calls more or fewer at the
+/* The change of a total from A to B, which both have, in two pieces: calls more or fewer at the
  * average of A, rounded towards zero; and the rest, which is B's calls being longer or shorter. */
 void rocl_split_change(const rocl_distribution *a, const rocl_distribution *b, rocl_i128 *calls,
                        rocl_i128 *duration);
 
-/* A part of the change of one name; total: of A and B. The name must live as long as the causes. */
+/* A piece of the change of one name; total: in A and B. The name must live as long as the causes.
+ */
 void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, const char *name, size_t n,
                      const rocl_i128 total[2], rocl_i128 change);
 
-extern const rocl_table_tab rocl_compare_tab; /* of all tables of a comparison */
+extern const rocl_table_tab rocl_compare_tab; /* all tables of a comparison are on it */
 extern const rocl_table_def rocl_causes_table;
 
 /* Adds the table: all together first, then the causes, the largest first. */

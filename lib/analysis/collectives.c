@@ -35,8 +35,8 @@ typedef struct group_key {
 typedef struct group {
     group_key key;
     uint64_t count, whole; /* collectives; those of which all is known */
-    uint64_t members;      /* of the whole ones: kernels */
-    int64_t total;         /* of all kernels */
+    uint64_t members;      /* kernels of the whole ones */
+    int64_t total;         /* sum over all kernels */
     int64_t latency, skew, wait, max_wait;
     /* For its row: */
     double mean_latency, mean_skew, mean_wait, algorithm, bus;

@@ -27,7 +27,7 @@
 #include "model/kernel_class.h"
 #include "model/steps.h"
 
-#define LEVEL 0.01  /* of significance */
+#define LEVEL 0.01  /* level of significance */
 #define SMALL 0.001 /* changes below this share of the whole do not fail */
 #define LIKE  90    /* percent: so much of the time is in kernels of both, or they are others */
 
@@ -42,10 +42,10 @@ typedef struct pair {
     rocl_domain domain;
     const char *name; /* owned by the keys */
     size_t name_len;
-    const char *name_b; /* of a kernel that was renamed; else NULL */
+    const char *name_b; /* NULL unless a kernel was renamed */
     size_t name_b_len;
-    double likeness;    /* of both names, in percent */
-    struct pair *other; /* of a kernel that was renamed: the name that it has in the other trace */
+    double likeness;    /* how like both names are, in percent */
+    struct pair *other; /* if a kernel was renamed: the name that it has in the other trace */
     rocl_distribution of[SIDES];
     rocl_probability test;
     status status;
@@ -54,8 +54,8 @@ typedef struct pair {
     bool further_step; /* only B has it, but it is a step, of which A has others */
     int64_t change, calls_change, duration_change; /* the latter of those that are in both */
     double change_percent, average_percent;
-    const char *class; /* of a kernel */
-    uint64_t names;    /* of kernels of a class */
+    const char *class; /* NULL unless it is a kernel */
+    uint64_t names;    /* names that kernels of a class have */
 } pair;
 
 /* What is compared: one of both. */

@@ -81,7 +81,7 @@ typedef struct places {
     size_t count[SIDES], cap[SIDES];
     instead *pairs[SIDES];
     size_t pair_count[SIDES], pair_cap[SIDES];
-    uint32_t *hunks[SIDES]; /* of all standings, in their order */
+    uint32_t *hunks[SIDES]; /* one for each standing, in their order */
 } places;
 
 static int compare_standings(const void *a, const void *b)

@@ -15,7 +15,7 @@
 
 typedef struct rocl_renamed {
     uint32_t partner;  /* id of the key of its name in the other side; 0: it has the same name */
-    unsigned likeness; /* of 10000 */
+    unsigned likeness; /* 10000 is the most */
     bool by_place;     /* the likeness alone would not do */
 } rocl_renamed;
 

@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "model/steps.h"
 
-#define LEVEL 0.01  /* of significance */
+#define LEVEL 0.01  /* level of significance */
 #define SMALL 0.001 /* changes below this share of the domain do not fail */
 
 enum { A, B, SIDES };
@@ -89,15 +89,15 @@ typedef struct run_row {
     bool judged;      /* limits are for it */
     const char *name; /* owned by the keys, or static */
     size_t name_len;
-    const char *name_b; /* of a kernel that was renamed; else NULL */
+    const char *name_b; /* NULL unless a kernel was renamed */
     size_t name_b_len;
     double likeness;
     const char *status, *class;
     uint64_t runs[SIDES]; /* that have it */
-    double calls[SIDES];  /* of a run, on average */
+    double calls[SIDES];  /* in a run, on average */
     rocl_sample_mean of[SIDES];
     double change, percent, p;
-    double low, high; /* of the interval in which the change is */
+    double low, high; /* the change is in this interval */
     bool significant;
 } run_row;
 

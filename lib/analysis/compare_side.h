@@ -20,7 +20,7 @@ typedef struct rocl_side {
     rocl_sorter *sorter; /* of two words: id of the key; duration << 1 | bit; NULL: not wanted */
     unsigned bit;
     bool wants_steps;
-    const rocl_side_steps *other; /* of B: the steps of A; else NULL */
+    const rocl_side_steps *other; /* for B the steps of A; else NULL */
     /* Read: */
     rocl_side_name *names; /* by id of the key */
     size_t name_cap;

@@ -27,8 +27,8 @@ typedef struct link {
     link_key key;
     uint64_t calls;
     uint64_t unsized;         /* copies of which no size is known */
-    rocl_u128 sum;            /* of bytes */
-    rocl_cover active, sized; /* of all copies; of those with a size */
+    rocl_u128 sum;            /* sum of bytes */
+    rocl_cover active, sized; /* while any copy runs; while one with a size does */
     double *slices;           /* bytes of each; NULL: not yet */
     /* For its row: */
     int64_t bytes, peak_at; /* -1: none is known; bytes saturate */

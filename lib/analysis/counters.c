@@ -39,7 +39,7 @@ typedef struct values {
     uint64_t count, series_count;
     double min, max;
     rocl_sum total;
-    rocl_sum weighted, time; /* of a series: value by ns that it lasted, and ns */
+    rocl_sum weighted, time; /* for a series: value by ns that it lasted, and ns */
 } values;
 
 /* Values of kernels of a group. */
@@ -107,7 +107,7 @@ typedef struct recent {
     group_sums sums;
 } recent;
 
-enum { RECENT = 256 }; /* of a worker */
+enum { RECENT = 256 }; /* how many a worker remembers */
 
 typedef struct counters {
     rocl_collector c;

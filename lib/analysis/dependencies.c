@@ -1,320 +1,14 @@
 /* What depends on what: see dependencies.h. A sweep follows the points of the trace (points.h) with
  * a slot (path.h) for each thread, stream, queue and process, and for each piece of work from its
  * launch to its end. In memory is what goes on at a time. */
-#include "analysis/dependencies.h"
+#include "analysis/dependency_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
-#include "base/map.h"
-
-/* A range of a thread that is open. Times count from the begin of the trace from here on. */
-typedef struct frame {
-    int64_t start, end;
-    uint32_t what;
-    rocl_waits_for waits;
-    uint32_t begun;      /* slot of the thread when it began; of those that wait */
-    uint32_t own_plus1;  /* in owns, + 1: work that it launched and waits for; 0: none */
-    uint32_t stream;     /* handle that it names; 0: none */
-    uint32_t mark_plus1; /* in marks, + 1: the event that it waits for; 0: not known */
-} frame;
-
-typedef struct thread {
-    bool seen;
-    bool takes_part; /* it launched work, or waited for some */
-    uint32_t slot, process;
-    int64_t
-        event_waited; /* when it last called hipStreamWaitEvent with unknown arguments; -1: never */
-    int64_t last;     /* begin or end of a range */
-    /* For PyTorch's backward pass: the thread, + 1, for which it works, and a further thread of the
-     * process that does; 0: none. */
-    uint32_t caller_plus1, next_engine;
-    uint32_t outside; /* what: no range is open */
-    frame *open;      /* the outermost first */
-    size_t depth, cap;
-} thread;
-
-/* What a call launched that waits for it: alive as long as the call or the work. */
-typedef struct own {
-    uint32_t slot, users; /* slot 0: nothing has ended yet */
-} own;
-
-/* A place of work (points.h), or a stream that only calls name. */
-typedef struct lane {
-    uint32_t slot;                /* 0: nothing has ended on it */
-    uint32_t oldest, newest;      /* work that has not ended, + 1, by launch; 0: none */
-    uint32_t ended_before, after; /* the process's streams by when work last ended; 0: none */
-    bool listed;
-    int64_t launched; /* when something was last launched into it; -1: never */
-    bool begun;       /* some work */
-    /* For a GPU: the end of all that has begun, and the last time without any. */
-    int64_t until, quiet_from, quiet_to;
-} lane;
-
-static const lane fresh_lane = {.launched = -1, .until = -1};
-
-/* A stream or an event that calls name. */
-typedef struct handle {
-    uint32_t *lanes; /* of a stream: those of the work that was launched into it by this name */
-    size_t lane_count, lane_cap;
-    uint32_t own;        /* lane for work that does not name its own; 0: none yet */
-    uint32_t waits;      /* of a stream: links to what its next work waits for, + 1 */
-    uint32_t mark_plus1; /* of an event: when it was last recorded */
-} handle;
-
-/* An event as it was recorded: after what had been launched into its stream by then. */
-typedef struct mark {
-    uint32_t slot, users;
-} mark;
-
-/* An entry of a list of marks. */
-typedef struct link {
-    uint32_t mark, next; /* next: + 1 */
-} link;
-
-/* Which places of an array are used. */
-typedef struct places {
-    uint32_t *unused;
-    size_t unused_count, unused_cap, count;
-} places;
-
-typedef struct work {
-    uint64_t number; /* of all work; 0: free */
-    uint32_t slot, what;
-    uint32_t lanes[ROCL_PLACES]; /* 0: unknown */
-    uint32_t process, own_plus1, collective_plus1;
-    uint32_t older, newer;    /* on its stream, + 1 */
-    uint32_t waits, is_under; /* links, + 1: what it waits for, and what waits for it to end */
-    int64_t launched, end;
-    bool waits_for_event; /* of any stream */
-    bool after_wait;      /* launched after all that began before the trace had ended */
-    uint32_t call;        /* text */
-    int64_t call_end;
-} work;
-
-typedef struct process_state {
-    uint32_t slot;         /* the end of the last work in it; 0: none */
-    uint32_t latest;       /* of its streams: where work ended last; 0: none */
-    uint32_t host_plus1;   /* thread, + 1, that last began a range, of those that launch work */
-    uint32_t engine_plus1; /* a thread, + 1, of PyTorch's backward pass; 0: none */
-    int32_t rank;
-    uint32_t rank_index; /* in the list of ranks */
-    bool waited;         /* some call that waits for all has returned */
-} process_state;
-
-/* Something that ends while others begin. */
-typedef struct pending {
-    int64_t time;
-    uint32_t calls; /* a thread's call that waits, after ends of work at the same time; or 0 */
-    uint32_t index;
-    uint64_t order;
-} pending;
-
-enum { WAITS_FOR_SOME = 1, WAITS_FOR_ALL };
-
-typedef struct group { /* a collective, while it goes on */
-    uint32_t slot;
-    uint32_t last;         /* process whose kernel began last */
-    uint64_t number, left; /* left: kernels that have not ended */
-} group;
-
-typedef struct dependencies {
-    rocl_dependencies pub; /* first */
-    rocl_collector *c;
-    rocl_points *points;
-    size_t *processes_of, *threads_of; /* by capture: index of the first */
-    handle *handles;                   /* [0] is none */
-    uint32_t *rank_names;              /* texts, by rank; 0: not made yet */
-    process_state *processes;
-    thread *threads;
-    size_t process_count, thread_count;
-    lane *lanes; /* [0] is none */
-    size_t lane_count, lane_cap;
-    work *works;
-    own *owns;
-    group *groups;
-    mark *marks;
-    link *links;
-    size_t work_cap, own_cap, group_cap, mark_cap, link_cap;
-    places work_places, own_places, group_places, mark_places, link_places;
-    rocl_map work_of;  /* by number, for those that were launched and have not begun */
-    rocl_map group_of; /* by number */
-    pending *heap;
-    size_t pending_count, pending_cap;
-    rocl_ids activities; /* by kernel */
-    bool begun;
-} dependencies;
-
 static dependencies *self_of(rocl_dependencies *d)
 {
     return (dependencies *)d;
-}
-
-/* ---- what goes on ---------------------------------------------------------------------------- */
-
-static uint32_t find_time_key(dependencies *d, rocl_time_class class, rocl_time_detail detail,
-                              uint32_t name, uint32_t process, rocl_status *st, rocl_error *err)
-{
-    const rocl_time_key key = {class, detail, name,
-                               d->c->options->by_rank ? d->processes[process].rank : -1};
-    const uint32_t id = rocl_strings_put(d->pub.keys, (const char *)&key, sizeof key);
-    if (id == ROCL_NONE || id >> 31)
-        *st = rocl_fail_memory(err);
-    return id;
-}
-
-/* Makes a slot wait for another one; the first time it is a copy of that. */
-static bool join_slot(dependencies *d, uint32_t *slot, uint32_t from)
-{
-    if (*slot)
-        return rocl_path_wait(d->pub.path, *slot, from);
-    *slot = rocl_path_new_slot(d->pub.path);
-    rocl_path_copy(d->pub.path, *slot, from);
-    return true;
-}
-
-static void free_slot(dependencies *d, uint32_t *slot)
-{
-    rocl_path_free_slot(d->pub.path, *slot);
-    *slot = 0;
-}
-
-/* ROCL_NONE: there are too many. */
-static uint32_t take_place(places *p)
-{
-    if (p->unused_count)
-        return p->unused[--p->unused_count];
-    return p->count < UINT32_MAX - 1 ? (uint32_t)p->count++ : ROCL_NONE;
-}
-
-static bool leave_place(places *p, uint32_t i)
-{
-    if (!ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
-        return false;
-    p->unused[p->unused_count++] = i;
-    return true;
-}
-
-/* A new element of an array, in *i; false: memory is out. */
-#define TAKE(d, array, i)                                                                          \
-    (((i) = take_place(&(d)->array##_places)) != ROCL_NONE &&                                      \
-     ROCL_GROW((d)->array##s, (d)->array##_cap, (size_t)(i) + 1))
-
-static bool ends_sooner(const pending *a, const pending *b)
-{
-    if (a->time != b->time)
-        return a->time < b->time;
-    return !a->calls != !b->calls ? !a->calls : a->order < b->order;
-}
-
-static rocl_status add_pending(dependencies *d, pending x, rocl_error *err)
-{
-    if (!ROCL_GROW(d->heap, d->pending_cap, d->pending_count + 1))
-        return rocl_fail_memory(err);
-    size_t at = d->pending_count++;
-    for (size_t up; at && ends_sooner(&x, &d->heap[up = (at - 1) / 2]); at = up)
-        d->heap[at] = d->heap[up];
-    d->heap[at] = x;
-    return ROCL_OK;
-}
-
-static pending take_pending(dependencies *d)
-{
-    const pending first = d->heap[0], x = d->heap[--d->pending_count];
-    size_t at = 0;
-    for (size_t down; (down = 2 * at + 1) < d->pending_count; at = down) {
-        if (down + 1 < d->pending_count && ends_sooner(&d->heap[down + 1], &d->heap[down]))
-            down++;
-        if (!ends_sooner(&d->heap[down], &x))
-            break;
-        d->heap[at] = d->heap[down];
-    }
-    d->heap[at] = x;
-    return first;
-}
-
-static void leave_own(dependencies *d, uint32_t own_plus1, rocl_status *st, rocl_error *err)
-{
-    own *o = own_plus1 ? &d->owns[own_plus1 - 1] : NULL;
-    if (!o || --o->users)
-        return;
-    free_slot(d, &o->slot);
-    if (!leave_place(&d->own_places, own_plus1 - 1))
-        *st = rocl_fail_memory(err);
-}
-
-/* ---- events that are recorded ---------------------------------------------------------------- */
-
-static void leave_mark(dependencies *d, uint32_t mark_plus1, rocl_status *st, rocl_error *err)
-{
-    mark *m = mark_plus1 ? &d->marks[mark_plus1 - 1] : NULL;
-    if (!m || --m->users)
-        return;
-    free_slot(d, &m->slot);
-    if (!leave_place(&d->mark_places, mark_plus1 - 1))
-        *st = rocl_fail_memory(err);
-}
-
-static bool add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1)
-{
-    uint32_t i;
-    if (!TAKE(d, link, i))
-        return false;
-    d->links[i] = (link){mark_plus1 - 1, *list};
-    d->marks[mark_plus1 - 1].users++;
-    *list = i + 1;
-    return true;
-}
-
-static void free_links(dependencies *d, uint32_t *list, rocl_status *st, rocl_error *err)
-{
-    while (*list) {
-        const uint32_t i = *list - 1;
-        *list = d->links[i].next;
-        leave_mark(d, d->links[i].mark + 1, st, err);
-        if (!leave_place(&d->link_places, i))
-            *st = rocl_fail_memory(err);
-    }
-}
-
-/* The event is behind all that was launched into the stream: of each lane of it the newest. */
-static rocl_status record_event(dependencies *d, uint32_t event, uint32_t stream, rocl_error *err)
-{
-    handle *e = &d->handles[event];
-    const handle *of = &d->handles[stream];
-    rocl_status st = ROCL_OK;
-    uint32_t i;
-    if (!TAKE(d, mark, i))
-        return rocl_fail_memory(err);
-    d->marks[i] = (mark){.users = 1};
-    leave_mark(d, e->mark_plus1, &st, err);
-    e->mark_plus1 = i + 1;
-    for (size_t k = 0; k < of->lane_count && st == ROCL_OK; k++) {
-        const lane *l = &d->lanes[of->lanes[k]];
-        if (l->slot)
-            join_slot(d, &d->marks[i].slot, l->slot);
-        if (l->newest && !add_link(d, &d->works[l->newest - 1].is_under, i + 1))
-            st = rocl_fail_memory(err);
-    }
-    return st;
-}
-
-/* 0: memory is out. */
-static uint32_t add_lane(dependencies *d)
-{
-    if (d->lane_count >= UINT32_MAX || !ROCL_GROW(d->lanes, d->lane_cap, d->lane_count + 1))
-        return 0;
-    d->lanes[d->lane_count] = fresh_lane;
-    return (uint32_t)d->lane_count++;
-}
-
-static bool has_lane(const handle *h, uint32_t of)
-{
-    for (size_t i = 0; i < h->lane_count; i++)
-        if (h->lanes[i] == of)
-            return true;
-    return false;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -328,7 +22,7 @@ static uint32_t find_awaited(const dependencies *d, const frame *f, const proces
     named = named && named->lane_count ? named : NULL;
     for (uint32_t i = of->latest; i; i = d->lanes[i].ended_before) {
         const lane *l = &d->lanes[i];
-        if (named && !has_lane(named, i))
+        if (named && !rocl_has_lane(named, i))
             continue;
         last = last ? last : i;
         if (rocl_path_time(d->pub.path, l->slot) <= f->start)
@@ -360,7 +54,7 @@ static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_st
         memcpy(&k, rocl_strings_get(d->pub.keys, f->what, NULL), sizeof k);
         rocl_path_step(
             d->pub.path, t->slot, f->end,
-            find_time_key(d, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process, st, err),
+            rocl_find_time_key(d, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process, st, err),
             false);
     } else { /* it had nothing to wait for, but could have */
         rocl_path_wait(d->pub.path, t->slot, awaited);
@@ -400,9 +94,9 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
         /* One that crosses others may be met late. */
         if (f->waits && rocl_path_time(d->pub.path, t->slot) == f->end)
             return_from_call(d, t, f, &st, err);
-        free_slot(d, &f->begun);
-        leave_own(d, f->own_plus1, &st, err);
-        leave_mark(d, f->mark_plus1, &st, err);
+        rocl_free_slot(d, &f->begun);
+        rocl_leave_own(d, f->own_plus1, &st, err);
+        rocl_leave_mark(d, f->mark_plus1, &st, err);
     }
     return st;
 }
@@ -458,10 +152,10 @@ static rocl_status use_handles(dependencies *d, frame *f, const rocl_point *p, r
     const uint32_t mark_plus1 = p->event ? d->handles[p->event].mark_plus1 : 0;
     f->stream = p->stream;
     if (p->event && p->flags & ROCL_RANGE_RECORDS_EVENT)
-        return p->stream ? record_event(d, p->event, p->stream, err) : ROCL_OK;
+        return p->stream ? rocl_record_event(d, p->event, p->stream, err) : ROCL_OK;
     if (mark_plus1 && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream)
-        return add_link(d, &d->handles[p->stream].waits, mark_plus1) ? ROCL_OK
-                                                                     : rocl_fail_memory(err);
+        return rocl_add_link(d, &d->handles[p->stream].waits, mark_plus1) ? ROCL_OK
+                                                                          : rocl_fail_memory(err);
     if (mark_plus1 && p->waits == ROCL_WAITS_FOR_EVENT) {
         f->mark_plus1 = mark_plus1;
         d->marks[mark_plus1 - 1].users++;
@@ -481,15 +175,16 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         t->seen = true;
         t->process = of;
         t->event_waited = t->last = -1;
-        t->outside = find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, of, &st, err);
-        join_slot(d, &t->slot, 0);
+        t->outside = rocl_find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, of, &st, err);
+        rocl_join_slot(d, &t->slot, 0);
     }
     if (st == ROCL_OK && p->flags & ROCL_RANGE_IS_BACKWARD)
         st = call_engine(d, t, now, err);
     if (first)
-        rocl_path_step(d->pub.path, t->slot, now,
-                       find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of, &st, err),
-                       false);
+        rocl_path_step(
+            d->pub.path, t->slot, now,
+            rocl_find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of, &st, err),
+            false);
     if (st == ROCL_OK)
         st = follow_thread(d, t, now, err);
     t->last = now;
@@ -499,7 +194,8 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
     if (st != ROCL_OK)
         return st;
     frame f = {.start = now, .end = p->end, .waits = p->waits};
-    f.what = find_time_key(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
+    f.what =
+        rocl_find_time_key(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
                            ROCL_TIME_NAMED, p->name, of, &st, err);
     if (st == ROCL_OK && (p->stream || p->event))
         st = use_handles(d, &f, p, err);
@@ -513,9 +209,9 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         d->pub.named += (!event || p->event) && (!stream || p->stream);
     }
     if (f.waits) {
-        join_slot(d, &f.begun, t->slot);
+        rocl_join_slot(d, &f.begun, t->slot);
         if (st == ROCL_OK)
-            st = add_pending(
+            st = rocl_add_pending(
                 d,
                 (pending){f.end, f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
                           (uint32_t)index, index},
@@ -563,15 +259,6 @@ static void list_work(dependencies *d, uint32_t index)
     l->newest = index + 1;
 }
 
-static void unlist_work(dependencies *d, const work *w)
-{
-    lane *l = w->lanes[ROCL_ON_STREAM] ? &d->lanes[w->lanes[ROCL_ON_STREAM]] : NULL;
-    if (!l)
-        return;
-    *(w->older ? &d->works[w->older - 1].newer : &l->oldest) = w->newer;
-    *(w->newer ? &d->works[w->newer - 1].older : &l->newest) = w->older;
-}
-
 /* The call of the work that it launches, if it is open; NULL. */
 static frame *find_frame(const thread *t, int64_t start, int64_t end)
 {
@@ -579,23 +266,6 @@ static frame *find_frame(const thread *t, int64_t start, int64_t end)
         if (t->open[i].end == end)
             return &t->open[i];
     return NULL;
-}
-
-/* Its call waits for it: what ends is kept until the call does. */
-static bool join_call(dependencies *d, work *w, frame *f)
-{
-    if (!f || f->waits != ROCL_WAITS_FOR_COPY)
-        return true;
-    if (!f->own_plus1) {
-        uint32_t i;
-        if (!TAKE(d, own, i))
-            return false;
-        d->owns[i] = (own){.users = 1};
-        f->own_plus1 = i + 1;
-    }
-    d->owns[f->own_plus1 - 1].users++;
-    w->own_plus1 = f->own_plus1;
-    return true;
 }
 
 /* The stream that the call of the work names: it is where the work is, if the work itself does not
@@ -608,13 +278,13 @@ static bool enter_stream(dependencies *d, work *w, uint32_t stream)
     w->waits = h->waits;
     h->waits = 0;
     if (!w->lanes[ROCL_ON_STREAM]) {
-        h->own = h->own ? h->own : add_lane(d);
+        h->own = h->own ? h->own : rocl_add_lane(d);
         w->lanes[ROCL_ON_STREAM] = h->own;
     }
     const uint32_t on = w->lanes[ROCL_ON_STREAM];
-    if (!on || (!has_lane(h, on) && !ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1)))
+    if (!on || (!rocl_has_lane(h, on) && !ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1)))
         return false;
-    if (!has_lane(h, on))
+    if (!rocl_has_lane(h, on))
         h->lanes[h->lane_count++] = on;
     return true;
 }
@@ -639,7 +309,7 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
     w->call_end = p->end;
     w->after_wait = d->processes[t->process].waited;
     w->lanes[ROCL_ON_STREAM] = p->places[ROCL_ON_STREAM];
-    join_slot(d, &w->slot, t->slot);
+    rocl_join_slot(d, &w->slot, t->slot);
     if (!enter_stream(d, w, stream))
         return rocl_fail_memory(err);
     if (w->lanes[ROCL_ON_STREAM]) {
@@ -648,7 +318,20 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
         l->launched = now;
     }
     list_work(d, index);
-    return join_call(d, w, find_frame(t, now, p->end)) ? ROCL_OK : rocl_fail_memory(err);
+    /* A call that waits for its work keeps what has ended of it. */
+    frame *f = find_frame(t, now, p->end);
+    if (!f || f->waits != ROCL_WAITS_FOR_COPY)
+        return ROCL_OK;
+    if (!f->own_plus1) {
+        uint32_t i;
+        if (!TAKE(d, own, i))
+            return rocl_fail_memory(err);
+        d->owns[i] = (own){.users = 1};
+        f->own_plus1 = i + 1;
+    }
+    d->owns[f->own_plus1 - 1].users++;
+    w->own_plus1 = f->own_plus1;
+    return ROCL_OK;
 }
 
 /* Real ones take up to 30 us where nothing is in their way. */
@@ -660,7 +343,7 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
                          rocl_error *err)
 {
     const uint32_t launch =
-        find_time_key(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
+        rocl_find_time_key(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
     const lane *gpu = &d->lanes[w->lanes[ROCL_ON_GPU]];
     const lane *first = w->lanes[ROCL_ON_STREAM]  ? &d->lanes[w->lanes[ROCL_ON_STREAM]]
                         : w->lanes[ROCL_ON_QUEUE] ? &d->lanes[w->lanes[ROCL_ON_QUEUE]]
@@ -671,7 +354,8 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
         rocl_path_step(d->pub.path, w->slot, from, launch, false);
         rocl_path_step(
             d->pub.path, w->slot, gpu->quiet_to,
-            find_time_key(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err), false);
+            rocl_find_time_key(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err),
+            false);
     }
     rocl_path_step(d->pub.path, w->slot, now, launch, false);
 }
@@ -698,12 +382,13 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
     if (!linked)
         rocl_path_step(
             d->pub.path, w->slot, now,
-            find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err),
+            rocl_find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err),
             false);
     else if (led)
         rocl_path_step(
             d->pub.path, w->slot, now,
-            find_time_key(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err), false);
+            rocl_find_time_key(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err),
+            false);
     else
         delay_launch(d, w, name, now, st, err);
 }
@@ -738,7 +423,7 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     w->end = p->end;
     if (!p->is_launched) {
         w->launched = now;
-        join_slot(d, &w->slot, 0);
+        rocl_join_slot(d, &w->slot, 0);
         list_work(d, index);
     }
     rocl_activity activity = ROCL_ACTIVITY_COPY;
@@ -750,11 +435,12 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     for (unsigned i = 0; i < ROCL_PLACES; i++)
         if (w->lanes[i])
             d->lanes[w->lanes[i]].begun = true;
-    free_links(d, &w->waits, &st, err);
-    w->what = find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process, &st, err);
-    if (collective_plus1 && join_slot(d, &d->groups[collective_plus1 - 1].slot, w->slot))
+    rocl_free_links(d, &w->waits, &st, err);
+    w->what =
+        rocl_find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process, &st, err);
+    if (collective_plus1 && rocl_join_slot(d, &d->groups[collective_plus1 - 1].slot, w->slot))
         d->groups[collective_plus1 - 1].last = w->process;
-    return st == ROCL_OK ? add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
+    return st == ROCL_OK ? rocl_add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
 }
 
 /* Its stream was the last on which something ended. */
@@ -793,15 +479,15 @@ static rocl_status end_collective(dependencies *d, work *w, rocl_error *err)
         }
         if (*name == ROCL_NONE)
             return rocl_fail_memory(err);
-        rocl_path_wait_elsewhere(
-            d->pub.path, w->slot, g->slot,
-            find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name, w->process, &st, err));
+        rocl_path_wait_elsewhere(d->pub.path, w->slot, g->slot,
+                                 rocl_find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name,
+                                                    w->process, &st, err));
     }
     if (--g->left)
         return st;
-    free_slot(d, &g->slot);
+    rocl_free_slot(d, &g->slot);
     rocl_map_del(&d->group_of, g->number);
-    return leave_place(&d->group_places, w->collective_plus1 - 1) ? st : rocl_fail_memory(err);
+    return rocl_leave_place(&d->group_places, w->collective_plus1 - 1) ? st : rocl_fail_memory(err);
 }
 
 static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
@@ -812,20 +498,23 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
-            join_slot(d, &d->lanes[w->lanes[i]].slot, w->slot);
-    join_slot(d, &of->slot, w->slot);
-    if (w->lanes[ROCL_ON_STREAM])
+            rocl_join_slot(d, &d->lanes[w->lanes[i]].slot, w->slot);
+    rocl_join_slot(d, &of->slot, w->slot);
+    if (w->lanes[ROCL_ON_STREAM]) {
+        lane *l = &d->lanes[w->lanes[ROCL_ON_STREAM]];
+        *(w->older ? &d->works[w->older - 1].newer : &l->oldest) = w->newer;
+        *(w->newer ? &d->works[w->newer - 1].older : &l->newest) = w->older;
         note_end(d, w->lanes[ROCL_ON_STREAM], of);
-    for (uint32_t i = w->is_under; i; i = d->links[i - 1].next) {
-        join_slot(d, &d->marks[d->links[i - 1].mark].slot, d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
     }
-    free_links(d, &w->is_under, &st, err);
+    for (uint32_t i = w->is_under; i; i = d->links[i - 1].next)
+        rocl_join_slot(d, &d->marks[d->links[i - 1].mark].slot,
+                       d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
+    rocl_free_links(d, &w->is_under, &st, err);
     if (w->own_plus1)
-        join_slot(d, &d->owns[w->own_plus1 - 1].slot, w->slot);
-    leave_own(d, w->own_plus1, &st, err);
-    unlist_work(d, w);
-    free_slot(d, &w->slot);
-    if (!leave_place(&d->work_places, index))
+        rocl_join_slot(d, &d->owns[w->own_plus1 - 1].slot, w->slot);
+    rocl_leave_own(d, w->own_plus1, &st, err);
+    rocl_free_slot(d, &w->slot);
+    if (!rocl_leave_place(&d->work_places, index))
         return rocl_fail_memory(err);
     return st;
 }
@@ -837,7 +526,7 @@ static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     while (d->pending_count && d->heap[0].time <= until && st == ROCL_OK) {
-        const pending x = take_pending(d);
+        const pending x = rocl_take_pending(d);
         thread *t = x.calls ? &d->threads[x.index] : NULL;
         if (t && x.calls == WAITS_FOR_ALL)
             d->processes[t->process].waited = true;
@@ -883,7 +572,7 @@ static rocl_status begin_sweep(dependencies *d, rocl_error *err)
 static void end_rank(dependencies *d, const process_state *of, uint32_t slot)
 {
     rocl_path_wait(d->pub.path, d->pub.end, slot);
-    join_slot(d, &d->pub.rank_ends[of->rank_index], slot);
+    rocl_join_slot(d, &d->pub.rank_ends[of->rank_index], slot);
 }
 
 /* Where the path ends: where the last work does, or the last thread that had to do with any. Others
@@ -898,7 +587,7 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
             st = follow_thread(d, &d->threads[i], INT64_MAX, err);
     for (size_t i = 0; i < d->thread_count; i++)
         any |= d->threads[i].takes_part;
-    join_slot(d, &d->pub.end, 0);
+    rocl_join_slot(d, &d->pub.end, 0);
     for (size_t i = 0; i < d->thread_count; i++) {
         const thread *t = &d->threads[i];
         if (t->seen && (t->takes_part || !any))
@@ -932,7 +621,7 @@ static rocl_status sweep_points(dependencies *d, rocl_error *err)
         case ROCL_POINT_LAUNCH:
             st = launch_work(d, &p, err);
             break;
-        case ROCL_POINT_COLLECTIVE: /* of the work that comes next */
+        case ROCL_POINT_COLLECTIVE: /* the work that comes next is in it */
             collective_plus1 = find_group(d, p.number, p.kernels);
             st = collective_plus1 ? ROCL_OK : rocl_fail_memory(err);
             break;

@@ -21,8 +21,8 @@ typedef struct profile {
     rocl_derive_program *program;
     const rocl_metric *metrics;
     size_t metric_count;
-    struct lack *lacks; /* of each metric */
-    unsigned *amd;      /* of each metric: ROCL_AMD_*, in any dispatch */
+    struct lack *lacks; /* by metric */
+    unsigned *amd;      /* by metric: ROCL_AMD_*, in any dispatch */
     bool used;
 } profile;
 
@@ -50,7 +50,7 @@ typedef struct plan {
     plan_item *items; /* by symbol */
     size_t item_count;
     uint32_t *metrics; /* that can be evaluated, ascending */
-    bool *collected;   /* of each of them */
+    bool *collected;   /* by counter */
     size_t metric_count;
 } plan;
 
@@ -65,7 +65,7 @@ typedef struct operand_sums {
 } operand_sums;
 
 typedef struct block {
-    uint32_t group, plan, next; /* of the same group: index + 1 */
+    uint32_t group, plan, next; /* next one of the group: index + 1 */
     stat_values *stats;         /* by metric of the plan */
     operand_sums *operands;     /* by item of the plan */
 } block;
@@ -76,7 +76,7 @@ typedef struct derived_row {
     rocl_agent_key agent;
     const char *name, *arch, *unit, *differs;
     stat_values values;
-    double overall; /* of the sums of the operands; NAN none */
+    double overall; /* made of the sums of the operands; NAN none */
     uint64_t collected;
 } derived_row;
 
@@ -115,7 +115,7 @@ typedef struct derived {
     uint32_t mentioned; /* symbols below this stand in the files */
     profile *profiles;
     size_t profile_count;
-    rocl_gpu_kinds gpus; /* of which there is a profile each */
+    rocl_gpu_kinds gpus; /* each has a profile */
     uint32_t **symbols;  /* by capture and counter */
     rocl_sorter *values;
     rocl_strings *groups;
@@ -314,7 +314,7 @@ static rocl_status find_block(derived *s, uint32_t group, uint32_t plan_index, b
 
 typedef struct dispatch {
     uint64_t key[2];
-    counter_record of; /* of its first counter */
+    counter_record of; /* record of its first counter */
     plan_item *items;
     size_t count, cap;
 } dispatch;

@@ -13,7 +13,7 @@ typedef struct rocl_distribution {
     uint64_t count, taken; /* expected (rocl_distribution_begin), come so far */
     int64_t min, max;
     int64_t median, p90, p95,
-        p99;       /* of the two in the middle the mean, rounded down; nearest rank */
+        p99; /* median: the mean of the two in the middle, rounded down; others: nearest rank */
     int64_t total; /* saturates */
     rocl_u128 sum, squares;
     uint64_t squares_high; /* above the 128 bits of squares */

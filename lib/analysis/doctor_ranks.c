@@ -82,7 +82,7 @@ rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b
 /* The processes of one rank. */
 typedef struct rank_facts {
     int32_t number;
-    rocl_subject subject; /* of its first process */
+    rocl_subject subject; /* its first process */
     uint64_t kernels, calls, copies, markers;
     uint64_t gpus, streams; /* that have work */
     int64_t length;
@@ -328,7 +328,7 @@ void rocl_check_steps(rocl_doctor *d)
 /* ---- rules on processes that are there twice ------------------------------------------------- */
 
 typedef struct process_ref {
-    size_t process;   /* of all */
+    size_t process;   /* index among all */
     uint32_t machine; /* those without a name may be the same one */
     int64_t pid;
 } process_ref;

@@ -44,10 +44,10 @@ typedef struct power {
 
 /* Sums since the begin. Energy in watts by nanoseconds. */
 typedef struct sums {
-    double all;         /* of the GPU */
-    double share, lone; /* of each dispatch that runs; of the one kernel, while only one runs */
+    double all;         /* the whole GPU */
+    double share, lone; /* for each dispatch that runs; for the one kernel, while only one runs */
     int64_t known;      /* ns in which power is known */
-    int64_t lone_known; /* of these, those in which one kernel runs */
+    int64_t lone_known; /* those of them in which one kernel runs */
     uint64_t samples;   /* values of power */
 } sums;
 
@@ -83,7 +83,7 @@ typedef struct gpu_energy {
 
 typedef struct energy {
     rocl_collector c;    /* first */
-    rocl_keyed counters; /* of power */
+    rocl_keyed counters; /* counters of power */
     rocl_strings *names; /* keys of kernels by id */
     rocl_sorter *sorter; /* NULL: the trace has no counter of power */
     kernel *kernels;     /* [0] is none */

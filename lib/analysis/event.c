@@ -55,7 +55,7 @@ typedef struct lookup {
     rocl_trace *trace;
     const rocl_capture *capture;
     rocl_event_ids ids;
-    pthread_mutex_t lock; /* of all below, in a pass */
+    pthread_mutex_t lock; /* protects all below, in a pass */
     bool found, no_memory;
     rocl_any_record record;
     related event;

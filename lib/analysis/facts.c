@@ -202,7 +202,7 @@ typedef struct stack {
     rocl_process_facts *facts; /* NULL: none has come */
     uint64_t process, id, kernels;
     bool called, counted; /* counted: as an id of a call or marker */
-    int64_t start;        /* of its first call */
+    int64_t start;        /* start of its first call */
     rocl_call_class class;
     rocl_event_ref call;
 } stack;

@@ -11,7 +11,7 @@
 
 /* What a function of the HIP (or CUDA) runtime does, by its name. */
 typedef enum rocl_call_class {
-    ROCL_CALL_OTHER,   /* of the runtime, but none of these */
+    ROCL_CALL_OTHER,   /* a call of the runtime, but none of these */
     ROCL_CALL_LAUNCH,  /* launches one kernel */
     ROCL_CALL_GRAPH,   /* launches a graph */
     ROCL_CALL_COPY,    /* copies memory */
@@ -39,7 +39,7 @@ typedef struct rocl_process_facts {
     rocl_sighting longest;
     /* From the stack ids of calls and kernels, by rocl_facts_match: */
     uint64_t linked;               /* kernels and copies whose call is known */
-    rocl_sighting early;           /* those of them that begin before their call */
+    rocl_sighting early;           /* some begin before their call */
     rocl_sighting unlinked;        /* kernels without a call */
     rocl_sighting unlinked_before; /* those whose ids are below all of calls: launched earlier */
     uint64_t launches, graph_launches; /* stack ids of calls that launch */
@@ -53,7 +53,7 @@ typedef struct rocl_process_facts {
 
 typedef struct rocl_facts {
     const rocl_collector *c;
-    pthread_mutex_t lock; /* of `processes` while events come */
+    pthread_mutex_t lock; /* protects `processes` while events come */
     rocl_process_facts *processes;
     size_t process_count;
     size_t *first_process;       /* by capture: of its processes */

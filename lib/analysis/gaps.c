@@ -19,7 +19,7 @@ typedef enum gap_class {
     GAP_SYNC,       /* the same, and its thread waited when the gap began */
     GAP_LAUNCH,     /* the call was made in time, or took most of the gap until its work began */
     GAP_DEPENDENCY, /* the work had been given long before */
-    GAP_COPY,       /* of gaps between kernels: copies ran */
+    GAP_COPY,       /* only between kernels: copies ran */
     GAP_UNKNOWN,    /* the call is not in the trace */
     GAP_CLASSES
 } gap_class;
@@ -42,7 +42,7 @@ typedef struct gap_sum {
 /* A GPU, or a lane: what one stream or one queue of a process did on it. */
 typedef struct gap_track {
     const rocl_gpu *gpu;
-    int64_t pid;      /* of a lane; -1: unknown */
+    int64_t pid;      /* the lane's process; -1: unknown */
     const char *lane; /* "stream" or "queue" */
     uint32_t name;    /* text: of the stream or queue */
 } gap_track;
@@ -51,13 +51,13 @@ typedef struct track_gaps {
     uint64_t number;
     gap_track track;
     bool any;
-    int64_t first, last; /* of the work between which they are */
-    uint32_t last_name;  /* of the piece that ends last so far */
+    int64_t first, last; /* the work between which they are */
+    uint32_t last_name;  /* name of the piece that ends last so far */
     rocl_event_ref last_event;
     rocl_cover copies;
     bool marked;         /* `copied` is known */
     int64_t copied;      /* time in which copies ran, up to `last` */
-    int64_t program_end; /* of everything in the processes that gave it work */
+    int64_t program_end; /* end of everything in the processes that gave it work */
     gap longest[LONGEST_GAPS];
     unsigned longest_count;
     gap_sum all, buckets[BUCKETS], classes[GAP_CLASSES];

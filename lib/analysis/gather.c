@@ -21,9 +21,8 @@ struct rocl_gather {
     rocl_collector *const *collectors;
     unsigned count;
     /* On rank 0: */
-    rocl_kept_ids *texts; /* by rank */
-    rocl_kept_ids *kept;  /* by rank and collector */
-    about about;          /* the subject of this round */
+    rocl_taken_texts *texts; /* by rank */
+    about about;             /* the subject of this round */
     /* On another rank: */
     uint32_t *numbers; /* by text: of those that rank 0 has, + 1 */
     size_t number_cap;
@@ -42,23 +41,17 @@ rocl_status rocl_gather_new(rocl_gather **g, rocl_trace *t, rocl_collector *cons
     *made = (rocl_gather){.trace = t, .collectors = collectors, .count = count};
     if (!rocl_joint_leads(t->joint))
         return ROCL_OK;
-    const size_t ranks = rocl_team_size(t->opt.team);
-    made->texts = calloc(ranks, sizeof *made->texts);
-    made->kept = calloc(ranks * count, sizeof *made->kept);
-    return made->texts && made->kept ? ROCL_OK : rocl_fail_memory(err);
+    made->texts = calloc(rocl_team_size(t->opt.team), sizeof *made->texts);
+    return made->texts ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocl_gather_free(rocl_gather *g)
 {
     if (!g)
         return;
-    const size_t ranks = rocl_team_size(g->trace->opt.team);
-    for (size_t i = 0; g->texts && i < ranks; i++)
+    for (unsigned i = 0; g->texts && i < rocl_team_size(g->trace->opt.team); i++)
         free(g->texts[i].ids);
-    for (size_t i = 0; g->kept && i < ranks * g->count; i++)
-        free(g->kept[i].ids);
     free(g->texts);
-    free(g->kept);
     free(g->numbers);
     rocl_buf_free(&g->fresh);
     free(g);
@@ -66,13 +59,13 @@ void rocl_gather_free(rocl_gather *g)
 
 /* ---- on rank 0 ------------------------------------------------------------------------------- */
 
-static rocl_status take_texts(rocl_gather *g, unsigned rank, rocl_team_reader *from,
+static rocl_status take_texts(rocl_gather *g, unsigned rank, rocl_byte_reader *from,
                               rocl_error *err)
 {
-    rocl_kept_ids *m = &g->texts[rank];
-    for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-        const uint64_t len = rocl_team_number(from);
-        const uint8_t *p = rocl_team_bytes(from, len);
+    rocl_taken_texts *m = &g->texts[rank];
+    for (uint64_t n = rocl_next_number(from); n && !from->bad; n--) {
+        const uint64_t len = rocl_next_number(from);
+        const uint8_t *p = rocl_next_bytes(from, len);
         if (!p)
             return rocl_team_bad_message(err);
         if (!ROCL_GROW(m->ids, m->cap, m->count + 1))
@@ -82,52 +75,28 @@ static rocl_status take_texts(rocl_gather *g, unsigned rank, rocl_team_reader *f
     return from->bad ? rocl_team_bad_message(err) : ROCL_OK;
 }
 
-static rocl_status hear_piece(void *ctx, unsigned rank, rocl_team_reader *answer, rocl_error *err)
+static rocl_status hear_piece(void *ctx, unsigned rank, rocl_byte_reader *answer, rocl_error *err)
 {
     rocl_gather *g = ctx;
     rocl_status st = take_texts(g, rank, answer, err);
-    const uint64_t number = rocl_team_number(answer);
+    const uint64_t number = rocl_next_number(answer);
     if (st != ROCL_OK)
         return st;
     if (number >= g->count || !g->collectors[number])
         return rocl_team_bad_message(err);
     rocl_collector *c = g->collectors[number];
     const rocl_gather_def *def = c->def->gather;
-    rocl_taken taken = {*answer, &g->texts[rank], &g->kept[rank * g->count + number]};
+    rocl_taken taken = {*answer, &g->texts[rank]};
     st = g->about == OWN    ? def->hear(c, rank, &taken, err)
          : g->about == SUMS ? def->take(c, rank, &taken, err)
                             : rocl_percentiles_hear(def->samples(c), rank, &taken, err);
     return st == ROCL_OK && taken.r.bad ? rocl_team_bad_message(err) : st;
 }
 
-bool rocl_keep_id(rocl_taken *t, uint32_t id)
-{
-    if (!ROCL_GROW(t->kept->ids, t->kept->cap, t->kept->count + 1))
-        return false;
-    t->kept->ids[t->kept->count++] = id;
-    return true;
-}
-
 /* NULL: it looks for no percentiles. */
 static rocl_percentiles *samples_of(rocl_collector *c)
 {
     return c->def->gather->samples ? c->def->gather->samples(c) : NULL;
-}
-
-/* *asks: it has a question for the rank. */
-static rocl_status ask_one(const rocl_gather *g, rocl_collector *c, unsigned round, unsigned rank,
-                           rocl_put *to, bool *asks, rocl_error *err)
-{
-    const rocl_gather_def *def = c->def->gather;
-    rocl_status st = ROCL_OK;
-    rocl_put_number(to, g->about);
-    const size_t empty = to->b.len;
-    if (g->about == OWN && def->ask)
-        st = def->ask(c, round, rank, to, err);
-    if (g->about == VALUES && samples_of(c))
-        rocl_percentiles_ask(samples_of(c), rank, to);
-    *asks = g->about == SUMS || to->b.len > empty;
-    return st;
 }
 
 /* What all collectors ask of a rank. *any: that is something. */
@@ -139,11 +108,17 @@ static rocl_status ask_rank(rocl_gather *g, unsigned round, unsigned rank, bool 
     rocl_status st = ROCL_OK;
     rocl_buf_byte(&b, ROCL_TEAM_ASK);
     for (unsigned i = 0; i < g->count && st == ROCL_OK; i++) {
-        bool asks = false;
+        rocl_collector *c = g->collectors[i];
+        if (!c)
+            continue;
         question.b.len = 0;
-        if (g->collectors[i])
-            st = ask_one(g, g->collectors[i], round, rank, &question, &asks, err);
-        if (!asks)
+        rocl_put_number(&question, g->about);
+        const size_t empty = question.b.len;
+        if (g->about == OWN && c->def->gather->ask)
+            st = c->def->gather->ask(c, round, rank, &question, err);
+        if (g->about == VALUES && samples_of(c))
+            rocl_percentiles_ask(samples_of(c), rank, &question);
+        if (g->about != SUMS && question.b.len == empty)
             continue;
         rocl_buf_varint(&b, i + 1);
         rocl_buf_varint(&b, question.b.len);
@@ -176,51 +151,41 @@ static rocl_status work_here(const rocl_gather *g, unsigned round, bool answers,
     return st;
 }
 
-/* *any false: nothing was asked. */
-static rocl_status run_round(rocl_gather *g, unsigned round, bool *any, rocl_error *err)
-{
-    rocl_status st = work_here(g, round, false, err);
-    *any = false;
-    for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
-        if (rocl_joint_reads(g->trace->joint, r))
-            st = ask_rank(g, round, r, any, err);
-    if (st == ROCL_OK && *any)
-        st = work_here(g, round, true, err);
-    return st == ROCL_OK && *any ? rocl_joint_hear(g->trace->joint, hear_piece, g, err) : st;
-}
-
+/* Until nothing is asked any more; sums are asked for once. */
 static rocl_status run_rounds(rocl_gather *g, about what, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     bool any = true;
     g->about = what;
     for (unsigned round = 0; any && st == ROCL_OK; round++) {
-        st = run_round(g, round, &any, err);
+        any = false;
+        st = work_here(g, round, false, err);
+        for (unsigned r = 1; r < rocl_team_size(g->trace->opt.team) && st == ROCL_OK; r++)
+            if (rocl_joint_reads(g->trace->joint, r))
+                st = ask_rank(g, round, r, &any, err);
+        if (st == ROCL_OK && any)
+            st = work_here(g, round, true, err);
+        if (st == ROCL_OK && any)
+            st = rocl_joint_hear(g->trace->joint, hear_piece, g, err);
         any &= what != SUMS;
     }
     return st;
 }
 
-/* All ranks do that at once. */
-static rocl_status look_up_all_calls(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
-                                     rocl_error *err)
-{
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ASK);
-    rocl_buf_varint(&b, CALLS);
-    rocl_status st = rocl_joint_ask_all(g->trace->joint, &b, err);
-    rocl_buf_free(&b);
-    if (st == ROCL_OK)
-        st = look_up_calls(ctx, err);
-    return st == ROCL_OK ? rocl_joint_hear(g->trace->joint, hear_piece, g, err) : st;
-}
-
 rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
                             rocl_error *err)
 {
+    rocl_buf b = {0};
     rocl_status st = run_rounds(g, OWN, err);
+    rocl_buf_byte(&b, ROCL_TEAM_ASK);
+    rocl_buf_varint(&b, CALLS);
+    if (st == ROCL_OK) /* all ranks look up calls at once */
+        st = rocl_joint_ask_all(g->trace->joint, &b, err);
+    rocl_buf_free(&b);
     if (st == ROCL_OK)
-        st = look_up_all_calls(g, look_up_calls, ctx, err);
+        st = look_up_calls(ctx, err);
+    if (st == ROCL_OK)
+        st = rocl_joint_hear(g->trace->joint, hear_piece, g, err);
     if (st == ROCL_OK)
         st = run_rounds(g, SUMS, err);
     return st == ROCL_OK ? run_rounds(g, VALUES, err) : st;
@@ -321,18 +286,18 @@ rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, v
                                rocl_error *err)
 {
     rocl_joint *p = g->trace->joint;
-    rocl_team_reader q;
+    rocl_byte_reader q;
     rocl_status st = rocl_joint_question(p, &q, err);
     while (st == ROCL_OK && q.p) {
         while (st == ROCL_OK && q.p < q.end && !q.bad) {
-            const uint64_t number = rocl_team_number(&q);
+            const uint64_t number = rocl_next_number(&q);
             if (number == CALLS) {
                 st = look_up_calls(ctx, err);
                 continue;
             }
-            const uint64_t len = rocl_team_number(&q);
-            const uint8_t *bytes = rocl_team_bytes(&q, len);
-            rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL, NULL};
+            const uint64_t len = rocl_next_number(&q);
+            const uint8_t *bytes = rocl_next_bytes(&q, len);
+            rocl_taken question = {{bytes, bytes ? bytes + len : NULL, !bytes}, NULL};
             st = answer_one(g, number - 1, &question, err);
         }
         if (st == ROCL_OK && q.bad)

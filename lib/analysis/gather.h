@@ -52,22 +52,21 @@ void rocl_put_text(rocl_put *p, uint32_t text);
 /* Sends what has been put, once it is large: `hear` is called for each piece of an answer. */
 rocl_status rocl_put_piece(rocl_put *p, rocl_error *err);
 
-/* Ids of ours, of what a rank has put: by its numbers, which count from 0 as it is put. */
-typedef struct rocl_kept_ids {
+/* Our texts for those that a rank has put: by its numbers, which count from 0 as they are put. */
+typedef struct rocl_taken_texts {
     uint32_t *ids;
     size_t count, cap;
-} rocl_kept_ids;
+} rocl_taken_texts;
 
 typedef struct rocl_taken {
-    rocl_team_reader r;
-    const rocl_kept_ids *texts; /* as rocl_put_text() has it; NULL in questions */
-    rocl_kept_ids *kept;        /* of the collector and the rank; likewise */
+    rocl_byte_reader r;
+    const rocl_taken_texts *texts; /* NULL in questions */
 } rocl_taken;
 
 /* Missing data read as 0; the failure is reported when the function returns. */
 static inline uint64_t rocl_take_number(rocl_taken *t)
 {
-    return rocl_team_number(&t->r);
+    return rocl_next_number(&t->r);
 }
 
 static inline rocl_u128 rocl_take_wide(rocl_taken *t)
@@ -78,12 +77,12 @@ static inline rocl_u128 rocl_take_wide(rocl_taken *t)
 
 static inline int64_t rocl_take_signed(rocl_taken *t)
 {
-    return rocl_unzigzag(rocl_team_number(&t->r));
+    return rocl_unzigzag(rocl_next_number(&t->r));
 }
 
 static inline void rocl_take_bytes(rocl_taken *t, void *to, size_t n)
 {
-    const uint8_t *p = rocl_team_bytes(&t->r, n);
+    const uint8_t *p = rocl_next_bytes(&t->r, n);
     if (p)
         memcpy(to, p, n);
     else
@@ -92,22 +91,11 @@ static inline void rocl_take_bytes(rocl_taken *t, void *to, size_t n)
 
 static inline uint32_t rocl_take_text(rocl_taken *t)
 {
-    const uint64_t v = rocl_team_number(&t->r);
+    const uint64_t v = rocl_next_number(&t->r);
     if (v <= 1)
         return v ? 0 : ROCL_NONE;
     t->r.bad |= !t->texts || v - 2 >= t->texts->count;
     return t->r.bad ? 0 : t->texts->ids[v - 2];
-}
-
-/* A rank refers by number to what it has put before, even in an earlier piece. This keeps our id
- * for the next number. False: memory is out. */
-bool rocl_keep_id(rocl_taken *t, uint32_t id);
-
-/* Our id of a number. */
-static inline uint32_t rocl_kept_id(rocl_taken *t, uint64_t number)
-{
-    t->r.bad |= number >= t->kept->count;
-    return t->r.bad ? 0 : t->kept->ids[number];
 }
 
 /* To a sum that is zeroed. False: memory is out. */

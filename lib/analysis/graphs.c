@@ -72,7 +72,7 @@ typedef struct unit {
     uint64_t process, stack_id, exec_id;
     rocl_call call;
     bool open;
-    uint64_t number; /* of all launches, from 1 */
+    uint64_t number; /* among all launches, from 1 */
     uint32_t first_name;
     int64_t first, last, gap;
     rocl_u128 kernel_ns;

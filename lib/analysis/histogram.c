@@ -91,7 +91,7 @@ static rocl_datum field_class(const rocl_report_rows *r, const void *row)
 /* In steps of 1/8 of a character, or of a whole one, rounded up, so that small values show. */
 static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
 {
-    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const class_row *c = row;
     const bool ascii = r->c->options->ascii;
     const uint64_t all = c->all.count, steps = ascii ? 1 : 8;
@@ -99,7 +99,7 @@ static rocl_datum field_bar(const rocl_report_rows *r, const void *row)
     char text[3 * BAR + 4], *end = text;
     for (; n >= steps; n -= steps)
         end = stpcpy(end, ascii ? "#" : "█");
-    end = stpcpy(end, parts[n]);
+    end = stpcpy(end, eighths[n]);
     return rocl_datum_text(r->out, text, (size_t)(end - text));
 }
 

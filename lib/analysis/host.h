@@ -16,7 +16,7 @@ typedef struct rocl_host_time {
     /* Resolved: */
     bool waited;   /* for the GPU: at `from`, or for half of the time */
     uint32_t name; /* text: of the call that took most of the time; ROCL_NONE: of none */
-    int64_t ns;    /* of it */
+    int64_t ns;    /* time that it took */
 } rocl_host_time;
 
 typedef rocl_status rocl_host_fn(void *ctx, uint64_t track, const rocl_host_time *t,

@@ -63,7 +63,7 @@ typedef struct rocl_keyed_def {
     size_t key_count;
     const rocl_member *sums;
     size_t sum_count;
-    const rocl_member *totals; /* of the collector's struct: sums without a key; or none */
+    const rocl_member *totals; /* members of the collector's struct: sums without a key; or none */
     size_t total_count;
     /* Groups have values: are the percentiles of this one wanted? NULL: groups have no values. */
     bool (*has_percentiles)(const void *self, const void *key);
@@ -79,7 +79,7 @@ struct rocl_worker_sums {
 /* A member of a collector's struct. */
 struct rocl_keyed {
     const rocl_keyed_def *def;
-    size_t key_size;          /* that of the definition; `open` may set a smaller one */
+    size_t key_size;          /* as in the definition; `open` may set a smaller one */
     rocl_strings *keys;       /* their ids are the groups, from 1 on */
     rocl_percentiles *values; /* by group, if there are any */
     struct rocl_worker_sums *workers;

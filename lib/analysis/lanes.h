@@ -10,7 +10,7 @@ typedef enum rocl_lane_kind { ROCL_LANE_STREAM, ROCL_LANE_QUEUE, ROCL_LANE_NONE 
 /* Interned as bytes: no holes. */
 typedef struct rocl_lane_key {
     uint32_t kind, capture, process;
-    uint32_t index; /* of the stream or queue; 0 of none */
+    uint32_t index; /* which stream or queue; 0: none */
 } rocl_lane_key;
 
 /* What to call a lane; the first columns of a row. */

@@ -53,7 +53,7 @@ static rocl_probability exact_p(rocl_mann_whitney *w)
                 choices = choices * (double)(t - j + 1) / (double)j;
                 if (k - j > seen)
                     continue;
-                const size_t below = seen - (k - j); /* of the larger sample */
+                const size_t below = seen - (k - j); /* members of the larger sample */
                 const size_t shift = j * (2 * below + t - j);
                 double *to = w->ways + k * width;
                 const double *from = w->ways + (k - j) * width;

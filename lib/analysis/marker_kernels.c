@@ -14,7 +14,7 @@ typedef struct pair_key {
 typedef struct pair {
     pair_key key; /* first */
     rocl_distribution d;
-    int64_t all; /* of the marker */
+    int64_t all; /* all time of the marker */
     double percent;
 } pair;
 

@@ -22,7 +22,7 @@ typedef struct owner {
     uint64_t allocations, frees, unpaired;
     int64_t before, allocated, freed, live, peak; /* bytes saturate */
     int64_t leaks, leaked;                 /* blocks and bytes; -1: which are live is not known */
-    int64_t unnamed;                       /* of `live`, the bytes of blocks without an address */
+    int64_t unnamed;                       /* bytes in `live` of blocks without an address */
     int64_t peak_at;                       /* -1: there was none */
     uint64_t scratch[ROCL_OP_RECLAIM + 1]; /* operations */
     int64_t scratch_bytes, scratch_largest, scratch_time;

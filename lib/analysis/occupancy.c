@@ -27,7 +27,7 @@ typedef struct gpu_limits {
 
 enum {
     KIB = 1024,
-    MOST_SGPRS = 112, /* of a wave, where a SIMD has some for all */
+    MOST_SGPRS = 112, /* for a wave, where a SIMD has some for all */
     MOST_REGISTERS = UINT16_MAX
 };
 

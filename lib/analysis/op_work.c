@@ -28,7 +28,7 @@ typedef struct op_call {
 typedef struct op_model {
     const char *name;
     bool (*compute)(const op_call *c, const struct op_model *m, rocl_op_work *w);
-    int first;     /* of the inputs that are multiplied */
+    int first;     /* the first input that is multiplied */
     int bias;      /* the input that is added; -1: none */
     int at[5];     /* concrete inputs: see the functions */
     double factor; /* on the operations: a derivative is several products */

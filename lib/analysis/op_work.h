@@ -22,7 +22,7 @@ extern const char *const rocl_number_type_names[ROCL_NUMBER_TYPES]; /* "fp64" */
 
 typedef struct rocl_op_work {
     double flops; /* a product and a sum are two */
-    double bytes; /* of inputs and outputs, each once */
+    double bytes; /* inputs and outputs, each once */
     rocl_number_type type;
 } rocl_op_work;
 

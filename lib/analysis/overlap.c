@@ -145,7 +145,7 @@ typedef struct overlap_row {
         idle;
     double busy_percent, hidden_copy_percent;
     uint64_t kernels, copies, communications;
-    /* Of communication: */
+    /* Times of communication: */
     int64_t hidden;
     double wall_percent, exposed_percent, hidden_percent;
 } overlap_row;

@@ -17,7 +17,7 @@ enum { BLOCK = 4096 }; /* operations */
 typedef struct operation {
     uint32_t slot, other; /* other: of a step: its subject */
     uint32_t flags;       /* kind, and LED or VARIES */
-    uint32_t what;        /* of ELSEWHERE */
+    uint32_t what;        /* for ELSEWHERE */
     int64_t ns;
 } operation;
 
@@ -27,12 +27,12 @@ struct rocl_path {
     size_t slots, slot_cap;
     uint32_t *unused; /* slots */
     size_t unused_count, unused_cap;
-    rocl_buf bytes; /* of the block that is filled */
+    rocl_buf bytes; /* bytes of the block that is filled */
     unsigned filled;
     rocl_stored *blocks;
     size_t block_count, block_cap;
     rocl_buf scratch;
-    operation *operations; /* of the block that is read */
+    operation *operations; /* operations of the block that is read */
     rocl_error *failure;
     rocl_status status;
 };
@@ -235,7 +235,7 @@ rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *
 }
 
 typedef struct walker {
-    size_t i; /* of slots */
+    size_t i; /* index among slots */
     int64_t now;
 } walker;
 
@@ -283,8 +283,8 @@ static int64_t add_saturated(int64_t a, int64_t b)
 /* Rounded to whole nanoseconds, halves up. */
 static int64_t divide_time(int64_t ns, double factor)
 {
-    const double part = floor((double)ns / factor + 0.5);
-    return part < 0x1p63 ? (int64_t)part : INT64_MAX;
+    const double ns_of_each = floor((double)ns / factor + 0.5);
+    return ns_of_each < 0x1p63 ? (int64_t)ns_of_each : INT64_MAX;
 }
 
 static void run_operation(const operation *o, const rocl_path_scenarios *s, int64_t *times)

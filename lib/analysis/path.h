@@ -10,9 +10,9 @@
  *     step  slot = slot + time      something takes a time
  *
  * These operations are kept, and that is the graph. Read backwards from a slot, they give the path
- * that led to its time: a step of the slot is a part of the path, a copy leads to another slot, and
- * so does a wait for one that came later. The parts follow each other without gaps. Read forwards
- * with other times of steps, they give the time at which the slot would have come so far.
+ * that led to its time: a step of the slot is a piece of the path, a copy leads to another slot,
+ * and so does a wait for one that came later. The pieces follow each other without gaps. Read
+ * forwards with other times of steps, they give the time at which the slot would have come so far.
  *
  * Slots are used again: there are as many as things go on at once. The operations take some bytes
  * each, in the space of sorters: beyond its limit they are in a file. For one thread. */
@@ -49,7 +49,7 @@ int64_t rocl_path_time(const rocl_path *p, uint32_t slot);
 /* When all has happened, once. */
 rocl_status rocl_path_close(rocl_path *p, rocl_error *err);
 
-/* The parts of the path to a slot, the last first. */
+/* The pieces of the path to a slot, the last first. */
 typedef rocl_status rocl_path_fn(void *ctx, int64_t start, int64_t end, uint32_t what,
                                  rocl_error *err);
 rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,

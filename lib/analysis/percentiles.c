@@ -31,7 +31,7 @@ typedef struct block {
 } block;
 
 typedef struct large {
-    rocl_distribution d; /* of all values */
+    rocl_distribution d; /* sums of all values */
     block *blocks;
     size_t count, cap;
 } large;
@@ -39,7 +39,7 @@ typedef struct large {
 /* There may be millions, each with a value or two. */
 typedef struct group {
     uint32_t *open;
-    uint32_t words, capacity; /* of the open block */
+    uint32_t words, capacity; /* both count words of the open block */
     large *large;             /* NULL: there is only the first block, and sums are made of it */
 } group;
 
@@ -262,7 +262,7 @@ typedef struct digits {
     uint64_t prefix[ROCL_RANKS]; /* the digits that are known of each value */
     uint64_t rank[ROCL_RANKS];   /* among the values with this prefix, from 1 */
     unsigned table[ROCL_RANKS];
-    unsigned shift;  /* of the digit that is looked for */
+    unsigned shift;  /* where the digit that is looked for begins */
     unsigned tables; /* so many */
     uint64_t prefix_of_table[ROCL_RANKS];
     uint64_t counts[ROCL_RANKS][DIGITS]; /* by table and digit */
@@ -326,8 +326,7 @@ rocl_distribution rocl_percentiles_sum(const rocl_percentiles *s, uint32_t group
     return d;
 }
 
-/* ---- several ranks
- * ------------------------------------------------------------------------------- */
+/* ---- several ranks --------------------------------------------------------------------------- */
 
 /* A range is cut into this many pieces, or has at most this many values, which are listed. */
 enum { PIECE_BITS = 8, PIECES = 1 << PIECE_BITS };
@@ -340,7 +339,7 @@ typedef struct range {
     unsigned bits;
     bool lists;        /* its values, not how many are in each piece */
     uint32_t n;        /* values listed so far */
-    uint64_t count;    /* of values of all ranks; known on rank 0 */
+    uint64_t count;    /* how many values all ranks have; known on rank 0 */
     uint64_t *numbers; /* PIECES of them */
 } range;
 
@@ -565,28 +564,6 @@ rocl_status rocl_percentiles_hear(rocl_percentiles *s, unsigned rank, rocl_taken
 
 /* ---- sums ---- */
 
-void rocl_put_sums(rocl_put *to, const rocl_distribution *d)
-{
-    rocl_put_number(to, d->taken);
-    rocl_put_number(to, (uint64_t)d->min);
-    rocl_put_number(to, (uint64_t)(d->max - d->min));
-    rocl_put_wide(to, d->sum);
-    rocl_put_wide(to, d->squares);
-    rocl_put_number(to, d->squares_high);
-}
-
-bool rocl_take_sums(rocl_taken *from, rocl_distribution *d)
-{
-    *d = (rocl_distribution){.taken = rocl_take_number(from)};
-    d->min = (int64_t)rocl_take_number(from);
-    d->max = (int64_t)((uint64_t)d->min + rocl_take_number(from));
-    d->sum = rocl_take_wide(from);
-    d->squares = rocl_take_wide(from);
-    d->squares_high = rocl_take_number(from);
-    d->total = rocl_cut_sum(d->sum);
-    return !from->r.bad && d->taken && d->min >= 0 && d->max >= d->min;
-}
-
 static rank_groups *groups_of(rocl_percentiles *s, unsigned rank)
 {
     if (!ROCL_GROW(s->ranks, s->rank_cap, (size_t)rank + 1))
@@ -604,14 +581,25 @@ void rocl_percentiles_put(rocl_percentiles *s, uint32_t group_index, rocl_put *t
         return;
     }
     g->groups[g->count++] = group_index;
-    rocl_put_sums(to, &d);
+    rocl_put_number(to, d.taken);
+    rocl_put_number(to, (uint64_t)d.min);
+    rocl_put_number(to, (uint64_t)(d.max - d.min));
+    rocl_put_wide(to, d.sum);
+    rocl_put_wide(to, d.squares);
+    rocl_put_number(to, d.squares_high);
 }
 
 rocl_status rocl_percentiles_take(rocl_percentiles *s, unsigned rank, uint32_t group_index,
                                   bool percentiles, rocl_taken *from, rocl_error *err)
 {
-    rocl_distribution d;
-    if (!rocl_take_sums(from, &d))
+    rocl_distribution d = {.taken = rocl_take_number(from)};
+    d.min = (int64_t)rocl_take_number(from);
+    d.max = (int64_t)((uint64_t)d.min + rocl_take_number(from));
+    d.sum = rocl_take_wide(from);
+    d.squares = rocl_take_wide(from);
+    d.squares_high = rocl_take_number(from);
+    d.total = rocl_cut_sum(d.sum);
+    if (from->r.bad || !d.taken || d.min < 0 || d.max < d.min)
         return rocl_team_bad_message(err);
     worker *w = &s->workers[0];
     group *g = find_group(w, group_index);

@@ -35,10 +35,6 @@ rocl_distribution rocl_percentiles_sum(const rocl_percentiles *s, uint32_t group
  * groups at once; where few values are left in it, for these. What is exchanged does not grow with
  * the number of values. */
 
-/* Puts or takes a distribution without its percentiles; take returns false if it is malformed. */
-void rocl_put_sums(rocl_put *to, const rocl_distribution *d);
-bool rocl_take_sums(rocl_taken *from, rocl_distribution *d);
-
 /* On another rank: the sums of a group, which has values; rank 0 asks for groups by the order in
  * which they were put. */
 void rocl_percentiles_put(rocl_percentiles *s, uint32_t group, rocl_put *to);

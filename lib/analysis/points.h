@@ -16,7 +16,7 @@ enum {
     ROCL_RANGE_IS_MARKER = 1,
     ROCL_RANGE_WAITS_FOR_EVENT = 2, /* hipStreamWaitEvent: its stream does */
     ROCL_RANGE_RECORDS_EVENT = 4,
-    ROCL_RANGE_IS_BACKWARD = 8, /* of PyTorch's backward pass */
+    ROCL_RANGE_IS_BACKWARD = 8, /* it belongs to PyTorch's backward pass */
     ROCL_RANGE_IS_OF_HSA = 16,  /* which knows no streams */
 };
 
@@ -33,7 +33,7 @@ typedef enum rocl_point_kind {
 /* Members that its kind does not have are undefined. */
 typedef struct rocl_point {
     rocl_point_kind kind;
-    int64_t time, end; /* of a launch: that of its call */
+    int64_t time, end; /* for a launch: the end of its call */
     uint32_t capture;
     uint32_t process,
         thread;    /* of the capture; of a launch only the thread, of work only the process */
@@ -47,7 +47,7 @@ typedef struct rocl_point {
     /* Places of work, from 1 on; 0: unknown; the GPU is always known. Of a launch the stream. */
     uint32_t places[ROCL_PLACES];
     bool is_copy, is_launched; /* is_launched: there was a point before that is its launch */
-    uint64_t kernels;          /* of a collective */
+    uint64_t kernels;          /* how many a collective has */
 } rocl_point;
 
 typedef struct rocl_points {

@@ -77,11 +77,11 @@ typedef struct queues {
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *work, *edges, *runs, *asked;
     rocl_percentiles *delays; /* by lane and cause */
-    lane *lanes;          /* [0] is none */
+    lane *lanes;              /* [0] is none */
     size_t lane_count;
     uint32_t *order;       /* lanes as they are printed */
     uint64_t *gpu_lane;    /* by GPU: the lane of all of its work, UINT64_MAX: of several */
-    rocl_extent *spans;    /* of work, by machine */
+    rocl_extent *spans;    /* spans of work, by machine */
     uint64_t last_call[2]; /* process and stack id of the last question */
     uint64_t unlinked, drawn, slice_count;
     rocl_slices *time; /* by machine */
@@ -423,7 +423,7 @@ static const rocl_column delay_columns[] = {
     DELAY_COLUMNS(lane),
 };
 
-/* A part of the delays of a lane, or of all. */
+/* One cause of the delays of a lane, or of all. */
 typedef struct cause_row {
     const char *cause;
     rocl_lane_name name;

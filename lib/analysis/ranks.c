@@ -62,7 +62,7 @@ typedef struct ranks {
     rank_cell *cells;
     size_t cell_count;
     work_sum (*totals)[SUMS]; /* by rank */
-    int64_t kernel_time;      /* of all */
+    int64_t kernel_time;      /* sum over all */
 } ranks;
 
 /* ---- time in slices -------------------------------------------------------------------------- */
@@ -301,7 +301,7 @@ static rocl_status put_ranks(const ranks *r, rocl_tables *out, rocl_error *err)
 /* How a name is spread over ranks. */
 typedef struct spread {
     uint32_t work, name, ranks;
-    size_t first; /* of its cells */
+    size_t first; /* index of the first of its cells */
     uint64_t min_calls, max_calls;
     int64_t min, max, total;
     uint32_t straggler; /* rank */
@@ -485,7 +485,7 @@ typedef struct step_row {
     uint32_t rank_index;
     const char *rank;
     uint32_t name;
-    const char *stem; /* the part of the name before the number */
+    const char *stem; /* the name up to the number */
     size_t stem_len;
     uint64_t number;
     work_sum sum;

@@ -211,7 +211,7 @@ static void keep_rests(const rocl_report_rows *r, rocl_make_row *make, const voi
                        size_t shown, size_t size, void (*add)(void *sum, const void *row))
 {
     rocl_table *t = r->table;
-    t->rests = NULL; /* of several such lists in one table the rows are added up by cell */
+    t->rests = NULL; /* if a table has several such lists, their rows are added up by cell */
     t->rest_count = 0;
     if (t->row_count || n < 2)
         return;

@@ -86,7 +86,7 @@ typedef struct rocl_collector {
 struct rocl_collector_def {
     uint32_t reports; /* 1 << rocl_report each: it is made when one of them is wanted */
     uint32_t kinds;   /* ROCL_BIT()s of the events that it gets */
-    size_t size;      /* of its struct, which is zeroed */
+    size_t size;      /* bytes of its struct, which is zeroed */
     bool by_stream;   /* it is made only with that option, and not in brief */
     bool with_derive; /* only with files of that option */
     bool slow;        /* to finish: begun before the others */
@@ -205,7 +205,7 @@ enum {
 typedef struct rocl_column {
     const char *key, *title;
     rocl_unit unit;
-    uint32_t when;       /* of the above */
+    uint32_t when;       /* which of the above */
     rocl_field_fn *cell; /* this ... */
     size_t at;           /* ... of the field there in the row */
 } rocl_column;
@@ -230,7 +230,7 @@ typedef struct rocl_column {
 
 /* A table that a report may have; static. */
 typedef struct rocl_table_def {
-    const rocl_table_tab *tab; /* of its report */
+    const rocl_table_tab *tab; /* the tab of its report */
     const char *key, *title;
     const rocl_column *columns;
     size_t column_count; /* 64 at most */
@@ -343,7 +343,7 @@ rocl_status rocl_report_outcome(const rocl_tables *out, rocl_trace *t);
 
 struct rocl_report_def {
     const char *name;                    /* "kernels", as users type it */
-    rocl_table_tab tab;                  /* of its tables on an HTML page */
+    rocl_table_tab tab;                  /* where its tables are on an HTML page */
     const char *help;                    /* what it is about, as rocstats(1) has it */
     const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
 };

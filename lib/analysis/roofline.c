@@ -23,12 +23,12 @@ typedef struct op_key {
     uint32_t name, shapes; /* texts */
     uint32_t type;         /* rocl_number_type */
     uint32_t unused;
-    double flops, bytes; /* of one call */
+    double flops, bytes; /* in one call */
 } op_key;
 
 typedef struct op_sums {
     uint64_t calls, kernels; /* calls with work */
-    int64_t time;            /* of the unions of their work; saturates */
+    int64_t time;            /* sum of the unions of their work; saturates */
 } op_sums;
 
 typedef struct op_row {
@@ -47,7 +47,7 @@ typedef struct roofline {
     rocl_peak peak;     /* name NULL: none was named */
     int64_t all;        /* GPU time */
     uint64_t shapeless; /* known operators whose shapes or types do not tell */
-    uint64_t *lost;     /* the same by worker */
+    uint64_t *lost;     /* lost ones by worker */
 } roofline;
 
 #define KEY(member, type) ROCL_MEMBER(op_key, member, KEY_##type)
@@ -156,7 +156,7 @@ typedef struct piece {
 typedef struct open_op {
     int64_t end;
     uint32_t group;
-    piece *pieces; /* of work that it launched */
+    piece *pieces; /* pieces of work that it launched */
     size_t count, cap;
 } open_op;
 

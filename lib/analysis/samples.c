@@ -40,7 +40,7 @@ typedef struct track {
     uint64_t count;
     double min, max, first, last;
     int64_t first_time, last_time;
-    rocl_sum total;           /* of the values */
+    rocl_sum total;           /* sum of the values */
     rocl_sum weighted;        /* values by the ns that they lasted */
     double *slices;           /* mean of each, not a number where nothing is known; or NULL */
     const char *line;         /* the slices in characters */
@@ -77,7 +77,7 @@ typedef struct marker_track {
 typedef struct marker {
     marker_key key;
     uint64_t ranges, open;
-    int64_t since; /* of the open ones */
+    int64_t since; /* when the open ones began */
     int64_t total; /* ns in which any was open */
     marker_track *tracks;
 } marker;
@@ -93,7 +93,7 @@ typedef struct sampled {
     marker *markers; /* [0] is none */
     size_t marker_count;
     uint64_t slice_count;
-    double *weighted, *known; /* of the slices of the track at hand */
+    double *weighted, *known; /* by slice of the track at hand */
 } sampled;
 
 /* ---- what a counter is ----------------------------------------------------------------------- */

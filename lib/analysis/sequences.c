@@ -2,7 +2,7 @@
  * are one text. Its suffixes are sorted by their first MOST_LENGTH names, doubling the length in
  * each round; common prefixes of neighbours are the sequences that repeat. Left are those that
  * cannot be made longer on either side without losing an occurrence, and that are no repetition of
- * a shorter one; and of these, by time, those that are not nearly always a part of one that was
+ * a shorter one; and of these, by time, those that are not nearly always inside one that was
  * taken before.
  *
  * In memory are 37 bytes for each kernel, of at most MOST_KERNELS. */
@@ -33,12 +33,12 @@ typedef struct position {
     int64_t gap; /* before its start */
 } position;
 
-/* A sequence that repeats: its occurrences are a part of the sorted suffixes. */
+/* A sequence that repeats: its occurrences are a range of the sorted suffixes. */
 typedef struct sequence {
     uint32_t from, count; /* in the sorted suffixes */
     uint32_t length;
     uint32_t at;      /* an occurrence */
-    int64_t estimate; /* of its time, with occurrences that overlap */
+    int64_t estimate; /* its time, with occurrences that overlap */
     /* Sums over occurrences that do not overlap: */
     uint64_t calls, lanes;
     rocl_u128 time, gap_time;
@@ -66,7 +66,7 @@ typedef struct name_time {
 
 typedef struct sequences {
     rocl_collector c;
-    rocl_strings *keys; /* of lanes */
+    rocl_strings *keys; /* keys of lanes */
     rocl_sorter *kernels;
     /* The text, by position: */
     uint32_t *symbols; /* equal where names are; 0 behind lanes: of those no two are equal */
@@ -346,7 +346,7 @@ static void end_stretch(sequences *s, const stretch *t, uint32_t past)
 static void find_repeats(sequences *s)
 {
     stretch open[MOST_LENGTH + 2] = {{0, 0, 0}};
-    unsigned depth = 0; /* of the innermost */
+    unsigned depth = 0; /* how deep the innermost is */
     for (uint32_t i = 1; i <= s->count; i++) {
         const uint32_t n = i < s->count ? s->common[i] : 0;
         uint32_t from = i - 1, before = symbol_before(s, s->suffixes[i - 1]);

@@ -51,7 +51,7 @@ uint32_t rocl_partner_process(const rocl_side_steps *a, uint32_t process, const 
     bool ranks = false;
     for (size_t i = 0; i < a->process_count && !ranks; i++)
         ranks = find_rank(b, a->processes[i].rank) != ROCL_NONE;
-    if (ranks) /* of a rank that several processes have, the first one */
+    if (ranks) /* if several processes have a rank, the first one */
         return find_rank(a, a->processes[process].rank) == process
                    ? find_rank(b, a->processes[process].rank)
                    : ROCL_NONE;
@@ -378,7 +378,7 @@ rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
     }
     if (a && a->lack)
         return ROCL_OK; /* there is nothing to align with */
-    size_t series = 0;  /* that of the name of A's; series_count: there is none */
+    size_t series = 0;  /* the one with the name of A's; series_count: there is none */
     while (a && a->marker && series < steps->series_count &&
            (steps->series[series].stem_len != a->marker_len ||
             memcmp(steps->series[series].stem, a->marker, a->marker_len) != 0))

@@ -39,7 +39,7 @@ typedef struct rocl_side_lane {
 } rocl_side_lane;
 
 typedef struct rocl_side_kernel {
-    uint32_t key;  /* of its name, see rocl_side_key() */
+    uint32_t key;  /* for its name, see rocl_side_key() */
     uint32_t lane; /* index */
     int64_t ns;
 } rocl_side_kernel;
@@ -47,7 +47,7 @@ typedef struct rocl_side_kernel {
 /* Why there are no kernels to align. */
 typedef enum rocl_side_lack {
     ROCL_LACKS_NOTHING,
-    ROCL_LACKS_MEMBERS,         /* of a baseline: it was written by an older rocline */
+    ROCL_LACKS_MEMBERS,         /* a baseline was written by an older rocline */
     ROCL_LACKS_STEPS_TOO_MANY,  /* more than ROCL_STEPS_MOST */
     ROCL_LACKS_KERNELS_TOO_MANY /* more than ROCL_SEQUENCE_MOST, and no steps */
 } rocl_side_lack;

@@ -11,7 +11,7 @@
 #include "base/status.h"
 
 enum {
-    ROCL_SIMILAR = 8000,          /* of 10000: less similar names are not matched */
+    ROCL_SIMILAR = 8000,          /* 10000 is the most; less similar names are not matched */
     ROCL_SIMILAR_IN_PLACE = 5000, /* likewise of kernels that stand at the same places */
     ROCL_SIMILAR_MOST = 1000      /* names of either side are looked at: those that come first */
 };
@@ -20,7 +20,7 @@ enum {
 typedef struct rocl_lone_name {
     const char *name;
     size_t len;
-    unsigned class; /* of the kernel: others are not matched */
+    unsigned class; /* class of the kernel: others are not matched */
     double items;   /* work-items of a launch, on average; 0: not known */
     /* Where the order of kernels is known in both traces: */
     size_t stands_for; /* index + 1 in the other list of the kernel that is at all places of this

@@ -8,7 +8,7 @@
 #include "base/wide.h"
 
 typedef struct rocl_extent {
-    uint64_t count; /* of events; 0: the times mean nothing */
+    uint64_t count; /* events; 0: the times mean nothing */
     int64_t first, last;
 } rocl_extent;
 

@@ -62,14 +62,14 @@ typedef struct stats {
     rocl_collector *collectors[COLLECTORS];
     rocl_collector *gathered[COLLECTORS]; /* by place in the list above: of all ranks of a team */
     bool gets[COLLECTORS];                /* it gets events of the current run */
-    rocl_tables *tables[COLLECTORS];      /* of each */
+    rocl_tables *tables[COLLECTORS];      /* by collector */
     unsigned order[COLLECTORS];           /* in which they are finished */
     bool with_calls[COLLECTORS];          /* it looks up calls, and is finished after these */
     unsigned count;
     enum { CALLS_OPEN, CALLS_RESOLVED, CALLS_FAILED } calls;
-    pthread_mutex_t lock;  /* of `calls` while collectors are finished */
+    pthread_mutex_t lock;  /* protects `calls` while collectors are finished */
     pthread_cond_t moved;  /* `calls` has changed */
-    rocl_event_ids ids;    /* of the trace, if they are wanted */
+    rocl_event_ids ids;    /* ids of the trace's events, if they are wanted */
     bool few;              /* events came */
     pthread_mutex_t large; /* held by the collector of that kind that is being finished */
 } stats;

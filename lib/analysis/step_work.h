@@ -29,10 +29,10 @@ typedef struct rocl_step_lane {
 typedef struct rocl_step_work {
     rocl_trace *trace;
     rocl_sorter *marks, *work, *owned; /* the owner's */
-    rocl_strings *lanes;               /* of kernels, rocl_step_lane by id; NULL: not wanted */
-    rocl_step_cache *caches;           /* by worker */
-    rocl_steps steps;                  /* once resolved */
-    uint64_t mark_count;               /* also of those that are too many */
+    rocl_strings *lanes;           /* lanes of kernels, rocl_step_lane by id; NULL: not wanted */
+    rocl_step_cache *caches;       /* by worker */
+    rocl_steps steps;              /* once resolved */
+    uint64_t mark_count;           /* also of those that are too many */
     uint32_t series, series_count; /* of these series the work is looked for; set by resolve, and
                                       may be changed before look_up */
     uint64_t *launches;            /* by step: calls that launched its work */
@@ -49,7 +49,7 @@ typedef struct rocl_step_piece {
     int64_t start, end;
     rocl_kind kind;
     uint32_t name; /* text */
-    uint32_t lane; /* of a kernel: id in lanes; 0: not wanted */
+    uint32_t lane; /* for a kernel: id in lanes; 0: not wanted */
 } rocl_step_piece;
 
 /* Sorters of four key words each. Close it also after a failure. */

@@ -30,7 +30,7 @@ typedef struct step_row {
     uint32_t name; /* text */
     uint64_t number;
     int64_t start, wall;
-    int64_t first, last, hidden; /* of the work; hidden: it ran while the range lasted */
+    int64_t first, last, hidden; /* times of the work; hidden: it ran while the range lasted */
     int64_t span, busy, compute, communication, copy, idle, no_gpu;
     int64_t hidden_communication, hidden_copy, longest_gap;
     uint64_t kernels, copies, launches;
@@ -360,10 +360,10 @@ static const rocl_column event_columns[] = {
 typedef struct name_row {
     uint32_t series, name; /* name: text */
     const char *marker, *kind, *longest, *outliers;
-    rocl_distribution d; /* of the time per step */
+    rocl_distribution d; /* distribution of the time per step */
     uint64_t calls, outlier_count;
     double calls_per_step, percent;
-    int64_t all; /* of the series */
+    int64_t all; /* time of the series */
 } name_row;
 
 #undef CELL

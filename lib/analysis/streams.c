@@ -22,7 +22,7 @@ typedef struct lane {
     /* For its row: */
     rocl_lane_name name;
     int64_t idle, begin, end; /* begin, end: since the first of all work */
-    int64_t all;              /* of its table: busy */
+    int64_t all;              /* busy time of its table */
     double busy_percent, share_percent;
 } lane;
 
@@ -39,7 +39,7 @@ enum { LEVELS = 64 };
 typedef struct active_lanes {
     int64_t first, last, at; /* times; at: when `most` was reached first */
     int64_t active, most;
-    int64_t sum;            /* of the lanes' times; saturates */
+    int64_t sum;            /* sum of the lanes' times; saturates */
     int64_t ns[LEVELS + 1]; /* by lanes that were active, from 1 on */
 } active_lanes;
 
@@ -52,7 +52,7 @@ typedef struct streams {
     lane *lanes;
     size_t lane_count, lane_cap;
     piece *pieces; /* by GPU, of the lane that is swept */
-    int64_t first; /* of all work */
+    int64_t first; /* begin of all work */
 } streams;
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ enum { SIZE_CLASSES = 11, UNSIZED };
  * only if dimensions are wanted. */
 typedef struct summary_key {
     uint32_t of;        /* group_set */
-    int32_t size_class; /* of sizes of copies; else -1 */
+    int32_t size_class; /* class of sizes of copies; else -1 */
     uint32_t domain;
     uint32_t name, agent, other_agent, stream; /* texts */
     int32_t rank;
@@ -49,7 +49,7 @@ typedef struct summary_row {
     summary_group g; /* first: rows and groups have one order */
     group_sums sums;
     const char *group, *domain;        /* domain: NULL of several */
-    uint64_t names;                    /* of kernels of a class */
+    uint64_t names;                    /* names that kernels of a class have */
     int64_t all, from_bytes, to_bytes; /* all: the time that its share is of */
     uint64_t unsized;                  /* copies */
     int64_t bytes;                     /* -1: of no copy is it known */
@@ -320,7 +320,7 @@ static void add_summary_row(void *into, const void *from)
 typedef struct group_list {
     const summary *s;
     uint32_t *groups;
-    const char *name; /* of the group of domains; NULL: of none */
+    const char *name; /* name of the group of domains; NULL: it is in none */
     int64_t all;
 } group_list;
 

@@ -16,7 +16,7 @@
 
 /* `self` is the collector's struct. `complete`, `end`, `put` and `take` may be NULL. */
 typedef struct rocl_sweep_def {
-    unsigned words; /* of a record's key: GPU, time, and what else the report wants; 3 or 4 */
+    unsigned words; /* words of a record's key: GPU, time, and what else the report wants; 3 or 4 */
     unsigned times; /* values of a result that come first and are times; others are not negative */
     /* Can a rank have sent this record? Its GPU is one of the trace. */
     bool (*is_possible)(const void *self, const uint64_t *key);
@@ -41,7 +41,7 @@ typedef struct rocl_sweep {
     rocl_extent *extents;
     /* The rest is of sweep.c. */
     rocl_sorter *sorter;
-    size_t values;   /* of a result */
+    size_t values;   /* how many a result has */
     bool *noted;     /* by worker and GPU: there was work of it here */
     uint32_t *owner; /* on rank 0, by GPU: the rank that has it + 1, or several; 0: none */
     bool *wanted;    /* on another rank, by GPU: rank 0 wants its work */

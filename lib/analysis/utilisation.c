@@ -22,7 +22,7 @@ enum { SLICE_VALUES = sizeof(slice) / sizeof(int64_t) };
 typedef struct utilisation {
     rocl_sweep sweep;          /* by GPU, start, end, activity; results are slices */
     size_t cap;                /* how many slices */
-    rocl_slices time;          /* of the GPU that is swept */
+    rocl_slices time;          /* slices of the GPU that is swept */
     int64_t until[ACTIVITIES]; /* covered up to here */
 } utilisation;
 

@@ -4,7 +4,7 @@
 
 #include "analysis/dependencies.h"
 
-/* The part of the path with one key, by `what`. */
+/* The pieces of the path with one key, by `what`. */
 typedef struct rocl_time_sum {
     rocl_time_key key;
     uint64_t count;

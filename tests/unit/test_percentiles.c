@@ -155,7 +155,7 @@ enum { RANKS = 4 };
 
 static rocl_taken taken_of(const rocl_put *p)
 {
-    return (rocl_taken){{p->b.data, p->b.data ? p->b.data + p->b.len : NULL, false}, NULL, 0};
+    return (rocl_taken){{p->b.data, p->b.data ? p->b.data + p->b.len : NULL, false}, NULL};
 }
 
 /* All rounds, as the messages of a team would carry them. Returns the bytes to rank 0. */
