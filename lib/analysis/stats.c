@@ -331,17 +331,17 @@ static void put_request(rocl_buf *to, const rocl_stats_options *o, const rocl_si
 }
 
 /* It stays in the message. */
-static const char *take_text(rocl_team_reader *from)
+static const char *take_text(rocl_byte_reader *from)
 {
-    const uint8_t *there = rocl_team_bytes(from, 1);
+    const uint8_t *there = rocl_next_bytes(from, 1);
     if (!there || !*there)
         return NULL;
     const uint8_t *past = memchr(from->p, 0, (size_t)(from->end - from->p));
-    return (const char *)rocl_team_bytes(from, past ? (size_t)(past - from->p) + 1
+    return (const char *)rocl_next_bytes(from, past ? (size_t)(past - from->p) + 1
                                                     : (uint64_t)(from->end - from->p) + 1);
 }
 
-static const char *const *take_list(rocl_team_reader *from, const char *const *list,
+static const char *const *take_list(rocl_byte_reader *from, const char *const *list,
                                     rocl_arena *arena)
 {
     const size_t most = (size_t)(from->end - from->p) + 1;
@@ -356,14 +356,14 @@ static const char *const *take_list(rocl_team_reader *from, const char *const *l
     return made;
 }
 
-static bool take_request(rocl_team_reader *from, rocl_stats_options *o, rocl_sink *sink,
+static bool take_request(rocl_byte_reader *from, rocl_stats_options *o, rocl_sink *sink,
                          rocl_arena *arena)
 {
-    const uint8_t *p = rocl_team_bytes(from, sizeof *o);
+    const uint8_t *p = rocl_next_bytes(from, sizeof *o);
     if (p)
         memcpy(o, p, sizeof *o);
-    sink->kinds = (uint32_t)rocl_team_number(from);
-    sink->fields = (uint32_t)rocl_team_number(from);
+    sink->kinds = (uint32_t)rocl_next_number(from);
+    sink->fields = (uint32_t)rocl_next_number(from);
 #define TAKE_TEXT(field) o->field = take_text(from);
     OPTION_TEXTS(TAKE_TEXT)
 #undef TAKE_TEXT
@@ -382,7 +382,7 @@ rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_arena arena = {0};
     rocl_gather *g = NULL;
     rocl_sink sink = {0};
-    rocl_team_reader request = rocl_joint_request(t->joint);
+    rocl_byte_reader request = rocl_joint_request(t->joint);
     (void)ctx;
     rocl_status st = take_request(&request, &o, &sink, &arena)
                          ? open_collectors(&s, t, &o, true, err)

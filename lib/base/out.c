@@ -186,7 +186,7 @@ static bool make_room(rocl_out *o, uint64_t bytes)
     return ftruncate(o->fd, (off_t)bytes) == 0;
 }
 
-rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err)
+rocl_status rocl_out_reserve(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err)
 {
     *path = NULL;
     if (!o->place.replaces)

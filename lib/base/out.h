@@ -39,7 +39,7 @@ static inline bool rocl_out_is_gz(const char *path)
  * committed or sealed. Only for regular files and before any write; call it again when the number
  * of bytes is known. here: the others are processes of this machine; then a killed process leaves
  * nothing behind. Free *path. */
-rocl_status rocl_out_share(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err);
+rocl_status rocl_out_reserve(rocl_out *o, uint64_t bytes, bool here, char **path, rocl_error *err);
 
 /* Nothing more will be written: frees the buffer, and with `close` closes the file until commit, so
  * that any number of them can wait (under a hidden name, which a killed process leaves behind).

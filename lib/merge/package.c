@@ -410,9 +410,9 @@ static rocl_status write_as_member(packer *k, rocl_error *err)
     const rocl_trace *t = k->trace;
     uint64_t counts[COUNTS];
     rocl_joint_sums sums = {.own = counts, .own_count = COUNTS};
-    rocl_team_reader answer;
+    rocl_byte_reader answer;
     rocl_buf facts = {0};
-    rocl_team_reader r = rocl_joint_request(t->joint);
+    rocl_byte_reader r = rocl_joint_request(t->joint);
     k->stage = rocl_team_text(&r);
     for (size_t i = 0; i < t->capture_count && !r.bad; i++) {
         char *name = rocl_team_text(&r);
@@ -458,9 +458,9 @@ static rocl_status take_members(packer *k, rocl_error *err)
     rocl_status st = rocl_joint_gather(joint, &sums, err);
     for (unsigned rank = 1; rank < rocl_joint_size(joint) && st == ROCL_OK; rank++) {
         const rocl_buf *facts = rocl_joint_facts(joint, rank);
-        rocl_team_reader r = {facts->data, facts->data + facts->len, false};
+        rocl_byte_reader r = {facts->data, facts->data + facts->len, false};
         while (facts->len && r.p < r.end && !r.bad) {
-            const uint64_t i = rocl_team_number(&r);
+            const uint64_t i = rocl_next_number(&r);
             r.bad |= i >= t->capture_count;
             if (!r.bad)
                 k->written[source_index(t, t->captures[i]->source)] = true;

@@ -63,9 +63,9 @@ rocl_status rocl_team_send(rocl_team *team, unsigned to, const rocl_buf *b, rocl
 static rocl_status take_last_words(rocl_team *team, unsigned from, const rocl_buf *message,
                                    rocl_error *err)
 {
-    rocl_team_reader r = {message->data + 1, message->data + message->len, false};
-    const uint64_t status = rocl_team_number(&r), n = rocl_team_number(&r);
-    const uint8_t *text = rocl_team_bytes(&r, n);
+    rocl_byte_reader r = {message->data + 1, message->data + message->len, false};
+    const uint64_t status = rocl_next_number(&r), n = rocl_next_number(&r);
+    const uint8_t *text = rocl_next_bytes(&r, n);
     team->broken = true;
     if (!text)
         return rocl_team_bad_message(err);
@@ -110,7 +110,7 @@ rocl_status rocl_team_reply(rocl_team *team, rocl_buf *b, rocl_error *err)
 }
 
 rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigned *rank,
-                                rocl_buf *message, rocl_team_reader *r, rocl_error *err)
+                                rocl_buf *message, rocl_byte_reader *r, rocl_error *err)
 {
     bool there = false;
     rocl_status st = ROCL_OK;
@@ -121,7 +121,7 @@ rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigne
     if (st == ROCL_OK && message->data[0] != type)
         st = rocl_team_bad_message(err);
     team->owed -= st == ROCL_OK;
-    *r = (rocl_team_reader){message->data + 1, message->data + message->len, false};
+    *r = (rocl_byte_reader){message->data + 1, message->data + message->len, false};
     return st;
 }
 
@@ -219,17 +219,17 @@ void rocl_team_free(rocl_team *team)
 
 /* ---- what messages are made of ---- */
 
-char *rocl_team_text(rocl_team_reader *r)
+char *rocl_team_text(rocl_byte_reader *r)
 {
-    const uint64_t n = rocl_team_number(r);
-    const uint8_t *p = rocl_team_bytes(r, n);
+    const uint64_t n = rocl_next_number(r);
+    const uint8_t *p = rocl_next_bytes(r, n);
     return p ? strndup((const char *)p, n) : NULL;
 }
 
-uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_team_reader *r)
+uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_byte_reader *r)
 {
-    const uint64_t n = rocl_team_number(r);
-    const char *p = (const char *)rocl_team_bytes(r, n);
+    const uint64_t n = rocl_next_number(r);
+    const char *p = (const char *)rocl_next_bytes(r, n);
     return p ? rocl_strings_put(texts, p, n) : 0;
 }
 
@@ -253,9 +253,9 @@ void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts)
     }
 }
 
-void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r)
+void rocl_team_take_bad_texts(rocl_strings *texts, rocl_byte_reader *r)
 {
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--)
+    for (uint64_t n = rocl_next_number(r); n && !r->bad; n--)
         rocl_team_intern_text(texts, r);
 }
 

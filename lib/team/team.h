@@ -108,28 +108,14 @@ static inline rocl_buf rocl_team_short(uint8_t space[ROCL_TEAM_SHORT], rocl_team
     return b;
 }
 
-/* The rest of a message while it is read: by these, and by rocl_next_number() and
- * rocl_next_bytes(), which stand here under names of their own. */
-typedef rocl_byte_reader rocl_team_reader;
-
-static inline uint64_t rocl_team_number(rocl_team_reader *r)
-{
-    return rocl_next_number(r);
-}
-
-static inline const uint8_t *rocl_team_bytes(rocl_team_reader *r, uint64_t n)
-{
-    return rocl_next_bytes(r, n);
-}
-
 /* A text with its length before it, copied; NULL: memory is out, or the message is bad. */
-char *rocl_team_text(rocl_team_reader *r);
+char *rocl_team_text(rocl_byte_reader *r);
 /* Such a text as one of the trace; 0: the message is bad. */
-uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_team_reader *r);
+uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_byte_reader *r);
 void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
 /* Texts that are not UTF-8 are counted once for the whole trace: so they are sent. */
 void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts);
-void rocl_team_take_bad_texts(rocl_strings *texts, rocl_team_reader *r);
+void rocl_team_take_bad_texts(rocl_strings *texts, rocl_byte_reader *r);
 rocl_status rocl_team_bad_message(rocl_error *err);
 
 /* From another rank to rank 0; frees b. */
@@ -137,7 +123,7 @@ rocl_status rocl_team_reply(rocl_team *team, rocl_buf *b, rocl_error *err);
 /* Waits for the next message that is owed, which has to be of this type: of which rank, and the
  * rest of it. Its bytes are the caller's to free. */
 rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigned *rank,
-                                rocl_buf *message, rocl_team_reader *r, rocl_error *err);
+                                rocl_buf *message, rocl_byte_reader *r, rocl_error *err);
 /* After a failure: takes what ranks still answer. */
 void rocl_team_drain(rocl_team *team);
 

@@ -231,7 +231,7 @@ void rocl_wire_batch_free(rocl_wire_batch *b)
 }
 
 /* v: a text of the sender + 1. */
-static inline uint32_t map_text(const rocl_wire_map *texts, uint64_t v, rocl_team_reader *from)
+static inline uint32_t map_text(const rocl_wire_map *texts, uint64_t v, rocl_byte_reader *from)
 {
     if (v <= 1)
         return v ? 0 : ROCL_NONE;
@@ -245,7 +245,7 @@ static inline uint32_t map_text(const rocl_wire_map *texts, uint64_t v, rocl_tea
 __attribute__((always_inline)) static inline void decode_field(char *record, const rocl_field *f,
                                                                uint64_t v,
                                                                const rocl_wire_map *texts,
-                                                               rocl_team_reader *from)
+                                                               rocl_byte_reader *from)
 {
     rocl_event *e = (rocl_event *)(void *)record;
     switch ((rocl_field_type)f->type) {
@@ -268,21 +268,21 @@ __attribute__((always_inline)) static inline void decode_field(char *record, con
 
 __attribute__((always_inline)) static inline void get_values(const rocl_batch *b,
                                                              const rocl_field *f,
-                                                             rocl_team_reader *from,
+                                                             rocl_byte_reader *from,
                                                              const rocl_wire_map *texts)
 {
     const size_t size = rocl_kind_size(b->kind);
     const bool number = f->type == ROCL_AS_U64 || f->type == ROCL_AS_U32 || f->type == ROCL_AS_BOOL;
-    const uint8_t *same = rocl_team_bytes(from, 1);
+    const uint8_t *same = rocl_next_bytes(from, 1);
     char *record = b->any;
     uint64_t v = 0;
     for (size_t i = 0; i < b->count && !from->bad; i++, record += size) {
         if ((i == 0 || !*same) && f->type == ROCL_AS_REAL) {
-            const uint8_t *p = rocl_team_bytes(from, sizeof v);
+            const uint8_t *p = rocl_next_bytes(from, sizeof v);
             v = p ? rocl_le64(p) : 0;
         } else if (i == 0 || !*same) {
             const bool one = from->p < from->end && *from->p < 0x80;
-            v += (uint64_t)rocl_unzigzag(one ? *from->p++ : rocl_team_number(from));
+            v += (uint64_t)rocl_unzigzag(one ? *from->p++ : rocl_next_number(from));
         }
         if (number && *same && !v) /* as the record is */
             return;
@@ -290,7 +290,7 @@ __attribute__((always_inline)) static inline void get_values(const rocl_batch *b
     }
 }
 
-static void get_column(const rocl_batch *b, const rocl_field *f, rocl_team_reader *from,
+static void get_column(const rocl_batch *b, const rocl_field *f, rocl_byte_reader *from,
                        const rocl_wire_map *texts)
 {
 #define GET(type, width)                                                                           \
@@ -299,20 +299,20 @@ static void get_column(const rocl_batch *b, const rocl_field *f, rocl_team_reade
 #undef GET
 }
 
-static void get_args(rocl_wire_batch *b, size_t count, rocl_team_reader *from,
+static void get_args(rocl_wire_batch *b, size_t count, rocl_byte_reader *from,
                      const rocl_wire_map *texts)
 {
     for (rocl_arg *a = b->args; a < b->args + count && !from->bad; a++) {
-        a->type = map_text(texts, rocl_team_number(from), from);
-        a->name = map_text(texts, rocl_team_number(from), from);
-        const uint64_t n = rocl_team_number(from);
-        a->value = n ? (const char *)rocl_team_bytes(from, n) : NULL;
+        a->type = map_text(texts, rocl_next_number(from), from);
+        a->name = map_text(texts, rocl_next_number(from), from);
+        const uint64_t n = rocl_next_number(from);
+        a->value = n ? (const char *)rocl_next_bytes(from, n) : NULL;
         a->value_len = n ? (size_t)(n - 1) : 0;
     }
 }
 
 /* Arguments lie in the order of the records that they are of. */
-static void number_args(rocl_batch *b, uint64_t args, rocl_team_reader *from)
+static void number_args(rocl_batch *b, uint64_t args, rocl_byte_reader *from)
 {
     const size_t size = rocl_kind_size(b->kind);
     const rocl_field *count = find_arg_field(b->kind, ROCL_AS_ARG_COUNT);
@@ -328,12 +328,12 @@ static void number_args(rocl_batch *b, uint64_t args, rocl_team_reader *from)
     from->bad |= n != args;
 }
 
-rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_team_reader *from,
+rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_byte_reader *from,
                                 const rocl_wire_map *texts, rocl_error *err)
 {
-    const uint64_t kind = rocl_team_number(from), count = rocl_team_number(from);
-    const uint64_t packets = rocl_team_number(from), instances = rocl_team_number(from);
-    const uint64_t args = rocl_team_number(from), left = (uint64_t)(from->end - from->p);
+    const uint64_t kind = rocl_next_number(from), count = rocl_next_number(from);
+    const uint64_t packets = rocl_next_number(from), instances = rocl_next_number(from);
+    const uint64_t args = rocl_next_number(from), left = (uint64_t)(from->end - from->p);
     /* A record may take no byte of its own; a sender makes batches of some thousand. */
     if (from->bad || kind >= ROCL_KINDS || count > UINT32_MAX || packets > left ||
         instances > left || args > left)
@@ -347,8 +347,8 @@ rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_team_reader *from,
         !ROCL_GROW(b->instances, b->instance_cap, instances + 1) ||
         !ROCL_GROW(b->args, b->arg_cap, args + 1))
         return rocl_fail_memory(err);
-    const uint8_t *p = rocl_team_bytes(from, packets * sizeof *b->packets);
-    const uint8_t *q = rocl_team_bytes(from, instances * sizeof *b->instances);
+    const uint8_t *p = rocl_next_bytes(from, packets * sizeof *b->packets);
+    const uint8_t *q = rocl_next_bytes(from, instances * sizeof *b->instances);
     if (p && packets)
         memcpy(b->packets, p, packets * sizeof *b->packets);
     if (q && instances)

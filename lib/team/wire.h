@@ -45,7 +45,7 @@ typedef struct rocl_wire_batch {
 void rocl_wire_batch_free(rocl_wire_batch *b);
 
 /* Reads what rocl_wire_put_batch() has put; values of arguments stay in the message. */
-rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_team_reader *from,
+rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_byte_reader *from,
                                 const rocl_wire_map *texts, rocl_error *err);
 
 #endif

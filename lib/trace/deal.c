@@ -412,12 +412,12 @@ static bool note_status(run *r, uint64_t capture, rocl_status st)
     return true;
 }
 
-static rocl_status take_texts(run *r, unsigned rank, rocl_team_reader *from, rocl_error *err)
+static rocl_status take_texts(run *r, unsigned rank, rocl_byte_reader *from, rocl_error *err)
 {
     text_map *m = &r->deal->maps[rank];
-    for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-        const uint64_t id = rocl_team_number(from), len = rocl_team_number(from);
-        const uint8_t *p = rocl_team_bytes(from, len);
+    for (uint64_t n = rocl_next_number(from); n && !from->bad; n--) {
+        const uint64_t id = rocl_next_number(from), len = rocl_next_number(from);
+        const uint8_t *p = rocl_next_bytes(from, len);
         if (!p || id >= ROCL_NONE)
             break;
         if (id >= m->cap) {
@@ -441,7 +441,7 @@ static rocl_status take_texts(run *r, unsigned rank, rocl_team_reader *from, roc
 
 /* All messages but batches, in the order in which they come. */
 static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
-                                rocl_team_reader *from, rocl_error *err)
+                                rocl_byte_reader *from, rocl_error *err)
 {
     uint64_t capture, n;
     rocl_status status;
@@ -451,16 +451,16 @@ static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
     case ROCL_TEAM_TEXTS:
         return take_texts(r, rank, from, err);
     case ROCL_TEAM_NOTICE:
-        capture = rocl_team_number(from);
+        capture = rocl_next_number(from);
         text = rocl_team_text(from);
         if (rocl_notices_hold(&r->notices, (uint32_t)capture, text))
             return ROCL_OK;
         return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     case ROCL_TEAM_ERROR:
-        capture = rocl_team_number(from);
-        status = (rocl_status)rocl_team_number(from);
-        n = rocl_team_number(from);
-        error = rocl_team_bytes(from, n);
+        capture = rocl_next_number(from);
+        status = (rocl_status)rocl_next_number(from);
+        n = rocl_next_number(from);
+        error = rocl_next_bytes(from, n);
         if (!error)
             return rocl_team_bad_message(err);
         if (note_status(r, capture, status))
@@ -468,7 +468,7 @@ static rocl_status take_message(run *r, unsigned rank, rocl_team_message type,
         return ROCL_OK;
     case ROCL_TEAM_END:
         for (int f = 0; f < ROCL_FAULTS; f++)
-            atomic_fetch_add_explicit(&r->trace->faults[f], rocl_team_number(from),
+            atomic_fetch_add_explicit(&r->trace->faults[f], rocl_next_number(from),
                                       memory_order_relaxed);
         rocl_team_take_bad_texts(r->trace->strings, from);
         r->left -= r->reads[rank];
@@ -493,7 +493,7 @@ static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more,
 {
     rocl_team *team = r->deal->team;
     rocl_wire_map texts = {0};
-    rocl_team_reader from = {0};
+    rocl_byte_reader from = {0};
     unsigned rank = 0;
     bool batch = false, there = false;
     rocl_status st = ROCL_OK;
@@ -503,7 +503,7 @@ static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more,
         st = rocl_team_receive(team, 100, &v->message, &rank, &there, err);
     if (there && st == ROCL_OK) {
         const rocl_team_message type = (rocl_team_message)v->message.data[0];
-        from = (rocl_team_reader){v->message.data + 1, v->message.data + v->message.len, false};
+        from = (rocl_byte_reader){v->message.data + 1, v->message.data + v->message.len, false};
         batch = type == ROCL_TEAM_BATCH;
         texts = (rocl_wire_map){r->deal->maps[rank].ids, r->deal->maps[rank].count};
         if (!batch)
@@ -512,7 +512,7 @@ static rocl_status receive_one(run *r, receiver *v, unsigned worker, bool *more,
     pthread_mutex_unlock(&team->receiving);
     if (batch) {
         rocl_batch *b = &v->batch.b;
-        const uint64_t capture = rocl_team_number(&from);
+        const uint64_t capture = rocl_next_number(&from);
         st = from.bad || capture >= r->trace->capture_count
                  ? rocl_team_bad_message(err)
                  : rocl_wire_get_batch(&v->batch, &from, &texts, err);

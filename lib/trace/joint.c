@@ -96,7 +96,7 @@ bool rocl_joint_is_apart(const rocl_trace *t, const int32_t *numbers)
     return apart;
 }
 
-rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
+rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_byte_reader *from,
                               rocl_error *err)
 {
     char *folder = rocl_team_text(from);
@@ -193,7 +193,7 @@ rocl_status rocl_joint_out(rocl_trace *t, rocl_out **out, const char *path, rocl
         if (st == ROCL_OK && rocl_joint_is_ordered(p) && p->output_count <= OPEN_FILES &&
             !o->late) {
             o->file = file;
-            st = rocl_out_share(file, 0, true, &o->shown, err);
+            st = rocl_out_reserve(file, 0, true, &o->shown, err);
         } else {
             rocl_out_discard(file);
         }
@@ -342,15 +342,15 @@ static rocl_status send_counts(rocl_joint *p, rocl_error *err)
     return rocl_team_reply(p->team, &b, err);
 }
 
-static rocl_status take_counts(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_counts(rocl_joint *p, rocl_byte_reader *r, rocl_error *err)
 {
     rocl_trace *t = p->trace;
     int64_t times[2];
     for (int f = 0; f < ROCL_FAULTS; f++)
-        t->faults[f] += rocl_team_number(r);
+        t->faults[f] += rocl_next_number(r);
     for (int k = 0; k < ROCL_KINDS; k++)
-        t->events[k] += rocl_team_number(r);
-    const uint8_t *at = rocl_team_bytes(r, sizeof times);
+        t->events[k] += rocl_next_number(r);
+    const uint8_t *at = rocl_next_bytes(r, sizeof times);
     if (!at)
         return rocl_team_bad_message(err);
     memcpy(times, at, sizeof times);
@@ -362,15 +362,15 @@ static rocl_status take_counts(rocl_joint *p, rocl_team_reader *r, rocl_error *e
 }
 
 /* NEWS, and PARTS, which begins with sums and ends with facts. */
-static rocl_status take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_news(rocl_joint *p, rank_state *s, rocl_byte_reader *r, rocl_error *err)
 {
     const bool last = (rocl_team_message)p->message.data[0] == ROCL_TEAM_PARTS;
     pthread_mutex_lock(&p->lock);
-    const uint64_t sums = last ? rocl_team_number(r) : 0;
+    const uint64_t sums = last ? rocl_next_number(r) : 0;
     if (last)
         s->sums = sums < 64 ? calloc(sums + 1, sizeof *s->sums) : NULL;
     for (uint64_t i = 0; s->sums && i < sums; i++)
-        s->sums[s->sum_count++] = rocl_team_number(r);
+        s->sums[s->sum_count++] = rocl_next_number(r);
     rocl_status st = last && !s->sums ? rocl_fail_memory(err) : rocl_joint_take_news(p, s, r, err);
     if (st == ROCL_OK && last) {
         rocl_buf_put(&s->facts, r->p, (size_t)(r->end - r->p));
@@ -384,7 +384,7 @@ static rocl_status take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, 
     return st;
 }
 
-static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader *r,
+static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_byte_reader *r,
                                   rocl_error *err)
 {
     rank_state *s = &p->ranks[rank];
@@ -393,7 +393,7 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
     const uint8_t *text;
     switch ((rocl_team_message)p->message.data[0]) {
     case ROCL_TEAM_NOTICE:
-        capture = rocl_team_number(r);
+        capture = rocl_next_number(r);
         add_notice(p, capture, rocl_team_text(r));
         return ROCL_OK;
     case ROCL_TEAM_DONE:
@@ -409,16 +409,16 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
         return take_news(p, s, r, err);
     case ROCL_TEAM_PLACED:
         s->placed = true;
-        s->bytes = rocl_team_number(r);
+        s->bytes = rocl_next_number(r);
         return ROCL_OK;
     case ROCL_TEAM_ANSWER:
         s->answered = r->p == r->end;
         return s->answered || !p->hear ? ROCL_OK : p->hear(p->hear_ctx, rank, r, err);
     case ROCL_TEAM_ERROR:
-        capture = rocl_team_number(r);
-        status = (rocl_status)rocl_team_number(r);
-        n = rocl_team_number(r);
-        text = rocl_team_bytes(r, n);
+        capture = rocl_next_number(r);
+        status = (rocl_status)rocl_next_number(r);
+        n = rocl_next_number(r);
+        text = rocl_next_bytes(r, n);
         if (text && note_status(p, capture, status))
             rocl_fail(p->err, status, "%.*s", (int)n, (const char *)text);
         return ROCL_OK;
@@ -430,12 +430,12 @@ static rocl_status take_on_rank_0(rocl_joint *p, unsigned rank, rocl_team_reader
     }
 }
 
-static rocl_status take_on_other(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_on_other(rocl_joint *p, rocl_byte_reader *r, rocl_error *err)
 {
     uint64_t at;
     switch ((rocl_team_message)p->message.data[0]) {
     case ROCL_TEAM_STOP:
-        at = rocl_team_number(r);
+        at = rocl_next_number(r);
         if (at < p->stop_at)
             p->stop_at = at;
         return ROCL_OK;
@@ -471,7 +471,7 @@ static rocl_status take_messages(rocl_joint *p, int milliseconds, rocl_error *er
         st = rocl_team_receive(p->team, milliseconds, &p->message, &from, &there, err);
         if (st != ROCL_OK || !there)
             break;
-        rocl_team_reader r = {p->message.data + 1, p->message.data + p->message.len, false};
+        rocl_byte_reader r = {p->message.data + 1, p->message.data + p->message.len, false};
         st = p->ranks ? take_on_rank_0(p, from, &r, err) : take_on_other(p, &r, err);
         if (st == ROCL_OK && r.bad)
             st = rocl_team_bad_message(err);
@@ -673,9 +673,9 @@ void rocl_joint_set_request(rocl_joint *p, const uint8_t *bytes, size_t n)
     rocl_buf_put(&p->request, bytes, n);
 }
 
-rocl_team_reader rocl_joint_request(const rocl_joint *p)
+rocl_byte_reader rocl_joint_request(const rocl_joint *p)
 {
-    return (rocl_team_reader){p->request.data,
+    return (rocl_byte_reader){p->request.data,
                               p->request.data ? p->request.data + p->request.len : NULL,
                               p->request.failed};
 }
@@ -717,19 +717,19 @@ rocl_status rocl_joint_hear(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx, 
     return st;
 }
 
-rocl_status rocl_joint_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err)
+rocl_status rocl_joint_question(rocl_joint *p, rocl_byte_reader *question, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     p->place.len = 0;
     while (st == ROCL_OK && !p->place.len && p->stop_at)
         st = rocl_joint_wait(p, err);
-    *question = (rocl_team_reader){NULL, NULL, false};
+    *question = (rocl_byte_reader){NULL, NULL, false};
     if (st == ROCL_OK && p->place.len)
-        *question = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
+        *question = (rocl_byte_reader){p->place.data + 1, p->place.data + p->place.len, false};
     return st;
 }
 
-rocl_status rocl_joint_next_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err)
+rocl_status rocl_joint_next_question(rocl_joint *p, rocl_byte_reader *question, rocl_error *err)
 {
     const rocl_status st = rocl_joint_question(p, question, err);
     return st == ROCL_OK && !question->p ? rocl_fail(err, ROCL_INTERNAL, "stopped") : st;

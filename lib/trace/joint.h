@@ -117,7 +117,7 @@ const char *rocl_joint_folder(const rocl_joint *p);
 
 /* On another rank. The answer is there until rocl_joint_placed(). */
 rocl_status rocl_joint_tell(rocl_joint *p, const rocl_joint_sums *sums, const rocl_buf *facts,
-                            rocl_team_reader *answer, rocl_error *err);
+                            rocl_byte_reader *answer, rocl_error *err);
 rocl_status rocl_joint_placed(rocl_joint *p, uint64_t bytes, rocl_error *err);
 
 /* On rank 0. */
@@ -156,11 +156,11 @@ void rocl_joint_free(rocl_joint *p);
  * runs, with the function that they gave to rocl_team_serve(), which finds the request. It is
  * freed. *leads false: there are no others that read. */
 rocl_status rocl_joint_collect(rocl_trace *t, rocl_buf *request, bool *leads, rocl_error *err);
-rocl_team_reader rocl_joint_request(const rocl_joint *p);
+rocl_byte_reader rocl_joint_request(const rocl_joint *p);
 
 /* When all has been read. On rank 0: does another rank read anything? Asks it, once: a message of
  * ROCL_TEAM_ASK. Takes the answers of all that were asked, as they come. */
-typedef rocl_status rocl_joint_hear_fn(void *ctx, unsigned rank, rocl_team_reader *answer,
+typedef rocl_status rocl_joint_hear_fn(void *ctx, unsigned rank, rocl_byte_reader *answer,
                                        rocl_error *err);
 bool rocl_joint_reads(const rocl_joint *p, unsigned rank);
 rocl_status rocl_joint_ask(rocl_joint *p, unsigned rank, const rocl_buf *question, rocl_error *err);
@@ -172,15 +172,15 @@ void rocl_joint_listen(rocl_joint *p, rocl_joint_hear_fn *hear, void *ctx);
 /* On another rank: waits for a question, which is valid until the next one; NULL: there are no
  * more (rocl_joint_next_question() fails then). Then sends any number of ROCL_TEAM_ANSWER messages,
  * each freed; then their end. */
-rocl_status rocl_joint_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err);
-rocl_status rocl_joint_next_question(rocl_joint *p, rocl_team_reader *question, rocl_error *err);
+rocl_status rocl_joint_question(rocl_joint *p, rocl_byte_reader *question, rocl_error *err);
+rocl_status rocl_joint_next_question(rocl_joint *p, rocl_byte_reader *question, rocl_error *err);
 rocl_status rocl_joint_answer(rocl_joint *p, rocl_buf *answer, rocl_error *err);
 rocl_status rocl_joint_end_answer(rocl_joint *p, rocl_error *err);
 
 /* ---- for another rank ------------------------------------------------------------------------ */
 
 /* For a trace that rocl_outline_take() has made; `own` becomes theirs. Reads the folder of all. */
-rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_team_reader *from,
+rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_byte_reader *from,
                               rocl_error *err);
 void rocl_joint_set_request(rocl_joint *p, const uint8_t *bytes, size_t n);
 uint32_t rocl_joint_capture(const rocl_joint *p); /* the current one */

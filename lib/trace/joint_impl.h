@@ -154,12 +154,12 @@ rocl_status rocl_joint_note_promise(output *o, uint64_t number, uint64_t n, cons
 bool rocl_joint_is_ordered(const rocl_joint *p);
 /* Appends news for rank 0 to a message: outputs, and parts of smaller numbers. */
 void rocl_joint_put_news(rocl_joint *p, uint64_t passed, rocl_buf *to);
-rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r,
+rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_byte_reader *r,
                                  rocl_error *err);
 /* On rank 0, when more is complete: tells the rank whose turn it is where its parts belong. */
 rocl_status rocl_joint_advance(rocl_joint *p, rocl_error *err);
 /* On another rank: handles that message. */
-rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err);
+rocl_status rocl_joint_take_room(rocl_joint *p, rocl_byte_reader *r, rocl_error *err);
 
 /* ---- what takes p->lock itself ---- */
 

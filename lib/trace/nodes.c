@@ -156,17 +156,17 @@ void rocl_nodes_put_message(rocl_buf *to, const rocl_team *team, char *const *pa
     rocl_buf_str(to, text);
 }
 
-rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_error *err)
+rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_byte_reader *from, rocl_error *err)
 {
     char host[HOST_MAX];
     finds f = {0};
     rocl_error *why = rocl_error_new();
     rocl_status st = why ? ROCL_OK : rocl_fail_memory(err);
     name_host(team, host);
-    for (uint64_t n = rocl_team_number(from); n && !from->bad && st == ROCL_OK; n--) {
-        const size_t number = rocl_team_number(from);
+    for (uint64_t n = rocl_next_number(from); n && !from->bad && st == ROCL_OK; n--) {
+        const size_t number = rocl_next_number(from);
         char *name = rocl_team_text(from);
-        const bool must = rocl_team_number(from);
+        const bool must = rocl_next_number(from);
         st = name ? find_name(&f, number, name, host, must, why) : rocl_fail_memory(why);
         free(name);
     }
@@ -196,13 +196,13 @@ typedef struct hosts {
     unsigned size;
 } hosts;
 
-static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team_reader *r,
+static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_byte_reader *r,
                               rocl_error *err)
 {
     char *host = rocl_team_text(r);
-    const rocl_status status = (rocl_status)rocl_team_number(r);
+    const rocl_status status = (rocl_status)rocl_next_number(r);
     char *text = rocl_team_text(r);
-    uint64_t n = rocl_team_number(r);
+    uint64_t n = rocl_next_number(r);
     rocl_status st = host && text && !r->bad ? ROCL_OK : rocl_team_bad_message(err);
     if (st == ROCL_OK)
         snprintf(h->names[rank], HOST_MAX, "%s", host);
@@ -212,9 +212,9 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_team
         st = rocl_fail_memory(err);
     for (; n && st == ROCL_OK; n--) {
         found what = {.host = h->firsts[rank]};
-        what.name = rocl_team_number(r);
+        what.name = rocl_next_number(r);
         what.path = rocl_team_text(r);
-        const uint8_t *p = rocl_team_bytes(r, sizeof what.file);
+        const uint8_t *p = rocl_next_bytes(r, sizeof what.file);
         if (!p) {
             free(what.path);
             st = rocl_team_bad_message(err);
@@ -258,7 +258,7 @@ static rocl_status ask_ranks(rocl_team *team, const hosts *h, finds *f, const ch
         rocl_buf_free(&b);
     }
     while (team->owed && st == ROCL_OK) {
-        rocl_team_reader r;
+        rocl_byte_reader r;
         unsigned rank;
         st = rocl_team_take_owed(team, ROCL_TEAM_FOUND, &rank, &message, &r, err);
         if (st == ROCL_OK)

@@ -30,7 +30,7 @@ rocl_status rocl_nodes_find_alone(const rocl_trace *t, const char *const *names,
                                   rocl_inputs *in, rocl_error *err);
 /* ---- on another rank ---- */
 
-rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_team_reader *from, rocl_error *err);
+rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_byte_reader *from, rocl_error *err);
 /* Appends the text of a message, with the host before the name of an input that it begins with. */
 void rocl_nodes_put_message(rocl_buf *to, const rocl_team *team, char *const *paths, size_t count,
                             const char *text);

@@ -133,12 +133,12 @@ static void put_array(rocl_defs *d, const record_def *def, const void *records, 
 static void *take_records(rocl_defs_reader *d, const record_def *def, rocl_arena *arena,
                           uint32_t *count)
 {
-    rocl_team_reader *from = d->from;
-    const uint64_t n = rocl_team_number(from);
+    rocl_byte_reader *from = d->from;
+    const uint64_t n = rocl_next_number(from);
     from->bad |= n > (uint64_t)(from->end - from->p) / def->size;
     const size_t bytes = from->bad ? 0 : (size_t)n * def->size;
     char *records = arena ? rocl_arena_alloc(arena, bytes + 1) : malloc(bytes + 1);
-    const uint8_t *p = rocl_team_bytes(from, bytes);
+    const uint8_t *p = rocl_next_bytes(from, bytes);
     *count = records && p ? (uint32_t)n : 0;
     if (*count)
         memcpy(records, p, bytes);
@@ -151,27 +151,27 @@ static void *take_records(rocl_defs_reader *d, const record_def *def, rocl_arena
     return records;
 }
 
-rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_team_reader *from,
+rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_byte_reader *from,
                            rocl_error *err)
 {
     *d = (rocl_defs_reader){.trace = t, .from = from};
-    const uint64_t texts = rocl_team_number(from);
+    const uint64_t texts = rocl_next_number(from);
     from->bad |= texts > (uint64_t)(from->end - from->p);
     d->texts = from->bad ? NULL : malloc((texts + 1) * sizeof *d->texts);
     if (!d->texts)
         return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     d->texts[0] = ROCL_NONE;
     while (d->text_count < texts && !from->bad) {
-        const uint64_t n = rocl_team_number(from);
-        const char *p = (const char *)rocl_team_bytes(from, n);
+        const uint64_t n = rocl_next_number(from);
+        const char *p = (const char *)rocl_next_bytes(from, n);
         d->texts[++d->text_count] = p ? rocl_strings_put(t->strings, p, n) : 0;
     }
-    const uint64_t arrays = rocl_team_number(from);
+    const uint64_t arrays = rocl_next_number(from);
     from->bad |= arrays > (uint64_t)(from->end - from->p);
     d->arrays = from->bad ? NULL : calloc(arrays + 1, sizeof *d->arrays);
     while (d->arrays && d->array_count < arrays && !from->bad) {
         rocl_defs_array *a = &d->arrays[d->array_count];
-        const uint8_t *def = rocl_team_bytes(from, 1);
+        const uint8_t *def = rocl_next_bytes(from, 1);
         from->bad |= def && *def >= sizeof defs / sizeof *defs;
         a->def = def && !from->bad ? *def : 0;
         a->records = take_records(d, &defs[a->def], &t->shared, &a->count);
@@ -192,7 +192,7 @@ void rocl_defs_free(rocl_defs_reader *d)
 
 static const void *take_array(const rocl_defs_reader *d, const record_def *def, uint32_t *count)
 {
-    const uint64_t number = rocl_team_number(d->from);
+    const uint64_t number = rocl_next_number(d->from);
     d->from->bad |= number >= d->array_count || d->arrays[number].def != def - defs;
     *count = d->from->bad ? 0 : d->arrays[number].count;
     return d->from->bad ? NULL : d->arrays[number].records;
@@ -201,11 +201,11 @@ static const void *take_array(const rocl_defs_reader *d, const record_def *def, 
 /* ---- captures -------------------------------------------------------------------------------- */
 
 /* The clock of definitions is set once, as on rank 0. */
-void rocl_outline_take_clock(rocl_model_capture *c, rocl_team_reader *from)
+void rocl_outline_take_clock(rocl_model_capture *c, rocl_byte_reader *from)
 {
-    const uint8_t *offset = rocl_team_bytes(from, sizeof c->offset);
-    const uint8_t *drift = rocl_team_bytes(from, sizeof c->drift);
-    const uint8_t *since = rocl_team_bytes(from, sizeof c->drift_from);
+    const uint8_t *offset = rocl_next_bytes(from, sizeof c->offset);
+    const uint8_t *drift = rocl_next_bytes(from, sizeof c->drift);
+    const uint8_t *since = rocl_next_bytes(from, sizeof c->drift_from);
     rocl_model_capture clock;
     if (!since)
         return;
@@ -268,26 +268,26 @@ void rocl_outline_put(rocl_buf *to, const rocl_buf *outline, const rocl_trace *t
 /* Takes a capture as one of another rank. */
 static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, rocl_error *err)
 {
-    rocl_team_reader *from = d->from;
+    rocl_byte_reader *from = d->from;
     rocl_model_capture *c = *made = calloc(1, sizeof *c);
     if (!c)
         return rocl_fail_memory(err);
-    const uint8_t *joins = rocl_team_bytes(from, 1);
+    const uint8_t *joins = rocl_next_bytes(from, 1);
     c->pub.trace = d->trace;
     c->joins_next = joins && *joins;
-    c->run = (uint32_t)rocl_team_number(from);
-    const uint64_t len = rocl_team_number(from);
-    const char *guid = (const char *)rocl_team_bytes(from, len);
+    c->run = (uint32_t)rocl_next_number(from);
+    const uint64_t len = rocl_next_number(from);
+    const char *guid = (const char *)rocl_next_bytes(from, len);
     if (from->bad)
         return rocl_team_bad_message(err);
     c->pub.guid = rocl_strings_put(d->trace->strings, guid, len);
-    const uint64_t n = rocl_team_number(from);
-    const char *path = (const char *)rocl_team_bytes(from, n);
+    const uint64_t n = rocl_next_number(from);
+    const char *path = (const char *)rocl_next_bytes(from, n);
     c->pub.path = path ? rocl_arena_dup(&c->arena, path, n) : NULL;
-    c->pub.thread_count = (uint32_t)rocl_team_number(from);
-    c->pub.counter_count = (uint32_t)rocl_team_number(from);
-    c->pub.rank = (int32_t)rocl_team_number(from) - 1;
-    c->overwritten = rocl_team_number(from);
+    c->pub.thread_count = (uint32_t)rocl_next_number(from);
+    c->pub.counter_count = (uint32_t)rocl_next_number(from);
+    c->pub.rank = (int32_t)rocl_next_number(from) - 1;
+    c->overwritten = rocl_next_number(from);
     c->pub.nodes = take_array(d, nodes, &c->pub.node_count);
     c->pub.processes = take_records(d, processes, &c->arena, &c->pub.process_count);
     c->pub.agents = take_records(d, agents, &c->arena, &c->pub.agent_count);
@@ -297,12 +297,12 @@ static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, 
 }
 
 /* Replaces a capture by the rank's own. */
-static rocl_status take_own(rocl_trace *t, rocl_team_reader *from, rocl_model_capture **all,
+static rocl_status take_own(rocl_trace *t, rocl_byte_reader *from, rocl_model_capture **all,
                             uint64_t count, bool *own, rocl_outline_find_fn *find, void *ctx,
                             rocl_error *err)
 {
-    const uint64_t i = rocl_team_number(from);
-    const uint64_t input = rocl_team_number(from), nth = rocl_team_number(from);
+    const uint64_t i = rocl_next_number(from);
+    const uint64_t input = rocl_next_number(from), nth = rocl_next_number(from);
     size_t len;
     if (from->bad || i >= count || own[i])
         return rocl_team_bad_message(err);
@@ -347,15 +347,15 @@ void rocl_defs_put(rocl_defs *d, const rocl_model_capture *c)
 rocl_status rocl_defs_get(rocl_defs_reader *d, rocl_model_capture *c, rocl_error *err)
 {
     rocl_capture *p = &c->pub;
-    rocl_team_reader *from = d->from;
-    const uint64_t n = rocl_team_number(from);
-    const char *guid = (const char *)rocl_team_bytes(from, n);
+    rocl_byte_reader *from = d->from;
+    const uint64_t n = rocl_next_number(from);
+    const char *guid = (const char *)rocl_next_bytes(from, n);
     if (!guid)
         return rocl_team_bad_message(err);
     p->guid = rocl_strings_put(d->trace->strings, guid, n);
-    p->rank = (int32_t)rocl_team_number(from) - 1;
-    p->rocm_end = (int32_t)rocl_team_number(from);
-    const uint8_t *untimed = rocl_team_bytes(from, 1);
+    p->rank = (int32_t)rocl_next_number(from) - 1;
+    p->rocm_end = (int32_t)rocl_next_number(from);
+    const uint8_t *untimed = rocl_next_bytes(from, 1);
     c->has_untimed_values = untimed && *untimed;
     p->nodes = take_array(d, nodes, &p->node_count);
     p->processes = take_records(d, processes, &c->arena, &p->process_count);
@@ -411,14 +411,14 @@ static bool replace_captures(rocl_trace *t, rocl_model_capture **all, size_t cou
     return good;
 }
 
-rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outline_find_fn *find,
+rocl_status rocl_outline_take(rocl_trace *t, rocl_byte_reader *from, rocl_outline_find_fn *find,
                               void *ctx, bool **own, rocl_error *err)
 {
     rocl_defs_reader d;
     uint64_t n = 0;
     rocl_status st = rocl_defs_take(&d, t, from, err);
     if (st == ROCL_OK) {
-        n = rocl_team_number(from);
+        n = rocl_next_number(from);
         from->bad |= n > (uint64_t)(from->end - from->p);
     }
     rocl_model_capture **all = calloc((from->bad ? 0 : n) + 1, sizeof *all);
@@ -428,7 +428,7 @@ rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outlin
         st = rocl_fail_memory(err);
     for (; st == ROCL_OK && !from->bad && made < n; made++) /* a failed one is freed, too */
         st = take_capture(&d, &all[made], err);
-    for (uint64_t i = rocl_team_number(from); i && st == ROCL_OK; i--)
+    for (uint64_t i = rocl_next_number(from); i && st == ROCL_OK; i--)
         st = take_own(t, from, all, n, *own, find, ctx, err);
     if (st == ROCL_OK && from->bad)
         st = rocl_team_bad_message(err);

@@ -34,7 +34,7 @@ typedef struct rocl_defs_array {
 
 typedef struct rocl_defs_reader {
     rocl_trace *trace;
-    rocl_team_reader *from;
+    rocl_byte_reader *from;
     uint32_t *texts; /* by number */
     uint32_t text_count;
     rocl_defs_array *arrays;
@@ -42,7 +42,7 @@ typedef struct rocl_defs_reader {
 } rocl_defs_reader;
 
 /* Takes texts and arrays: captures follow. It is freed by the caller, also after a failure. */
-rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_team_reader *from,
+rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_byte_reader *from,
                            rocl_error *err);
 void rocl_defs_free(rocl_defs_reader *d);
 /* Reads definitions into a new capture. */
@@ -64,10 +64,10 @@ typedef rocl_model_capture *rocl_outline_find_fn(void *ctx, uint64_t input, uint
 /* Makes the captures of a rank's trace those of rank 0's: its own are where they belong, with their
  * clocks; of the others there are only definitions. own: by capture, freed by the caller; NULL
  * after a failure. ROCL_INPUT: an input is not what rank 0 has opened. */
-rocl_status rocl_outline_take(rocl_trace *t, rocl_team_reader *from, rocl_outline_find_fn *find,
+rocl_status rocl_outline_take(rocl_trace *t, rocl_byte_reader *from, rocl_outline_find_fn *find,
                               void *ctx, bool **own, rocl_error *err);
 
 /* Sets the clock of a capture as rocl_deal_put_clock() has put it, once. */
-void rocl_outline_take_clock(rocl_model_capture *c, rocl_team_reader *from);
+void rocl_outline_take_clock(rocl_model_capture *c, rocl_byte_reader *from);
 
 #endif

@@ -206,16 +206,16 @@ static rocl_status use_room(output *o, const char *file, const room *given, rocl
     return ROCL_OK;
 }
 
-rocl_status rocl_joint_take_room(rocl_joint *p, rocl_team_reader *r, rocl_error *err)
+rocl_status rocl_joint_take_room(rocl_joint *p, rocl_byte_reader *r, rocl_error *err)
 {
-    room x = {.from = rocl_team_number(r)};
+    room x = {.from = rocl_next_number(r)};
     rocl_status st = ROCL_OK;
-    x.until = rocl_team_number(r);
-    for (uint64_t n = rocl_team_number(r); n && st == ROCL_OK && !r->bad; n--) {
-        const uint64_t index = rocl_team_number(r);
+    x.until = rocl_next_number(r);
+    for (uint64_t n = rocl_next_number(r); n && st == ROCL_OK && !r->bad; n--) {
+        const uint64_t index = rocl_next_number(r);
         char *file = rocl_team_text(r);
-        x.head = rocl_team_number(r);
-        x.offset = rocl_team_number(r);
+        x.head = rocl_next_number(r);
+        x.offset = rocl_next_number(r);
         if (r->bad || index >= p->output_count)
             st = rocl_team_bad_message(err);
         else
@@ -259,10 +259,10 @@ void rocl_joint_put_news(rocl_joint *p, uint64_t passed, rocl_buf *to)
     }
 }
 
-rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader *r, rocl_error *err)
+rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_byte_reader *r, rocl_error *err)
 {
-    s->passed = rocl_team_number(r);
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
+    s->passed = rocl_next_number(r);
+    for (uint64_t n = rocl_next_number(r); n && !r->bad; n--) {
         char *path = rocl_team_text(r);
         output *o =
             path ? rocl_joint_list_output(&s->outputs, &s->output_count, &s->output_cap, path)
@@ -276,9 +276,9 @@ rocl_status rocl_joint_take_news(rocl_joint *p, rank_state *s, rocl_team_reader 
         if (!r->bad && (!o || (rocl_joint_is_ordered(p) && !o->target)))
             return rocl_fail_memory(err);
     }
-    for (uint64_t n = rocl_team_number(r); n && !r->bad; n--) {
-        const uint64_t index = rocl_team_number(r);
-        const uint64_t number = rocl_team_number(r), length = rocl_team_number(r);
+    for (uint64_t n = rocl_next_number(r); n && !r->bad; n--) {
+        const uint64_t index = rocl_next_number(r);
+        const uint64_t number = rocl_next_number(r), length = rocl_next_number(r);
         output *o = index < s->output_count ? s->outputs[index] : NULL;
         r->bad |= !o;
         if (!r->bad && !ROCL_GROW(o->parts, o->cap, o->count + 1))
@@ -317,7 +317,7 @@ static bool open_target(const rocl_joint *p, output *o)
     if (o->file || o->all || o->late || index >= OPEN_FILES)
         return o->file;
     if (rocl_joint_make_file(&o->file, o->path, NULL) == ROCL_OK &&
-        rocl_out_share(o->file, 0, true, &o->shown, NULL) == ROCL_OK)
+        rocl_out_reserve(o->file, 0, true, &o->shown, NULL) == ROCL_OK)
         return true;
     rocl_out_discard(o->file);
     o->file = NULL;

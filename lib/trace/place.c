@@ -122,16 +122,16 @@ static rocl_status send_placed(rocl_joint *p, uint64_t bytes, rocl_error *err)
 
 static rocl_status do_place(rocl_joint *p, rocl_error *err)
 {
-    rocl_team_reader r = {p->place.data + 1, p->place.data + p->place.len, false};
+    rocl_byte_reader r = {p->place.data + 1, p->place.data + p->place.len, false};
     char *path = rocl_team_text(&r), *file = rocl_team_text(&r);
-    const bool sync = rocl_team_number(&r);
-    const uint64_t n = rocl_team_number(&r);
+    const bool sync = rocl_next_number(&r);
+    const uint64_t n = rocl_next_number(&r);
     output *o = path ? rocl_joint_find_output(p->outputs, p->output_count, path) : NULL;
     r.bad |= n > p->place.len;
     part *places = r.bad ? NULL : calloc(n + 1, sizeof *places);
     for (uint64_t i = 0; places && i < n; i++) {
-        places[i].number = rocl_team_number(&r);
-        places[i].at = rocl_team_number(&r);
+        places[i].number = rocl_next_number(&r);
+        places[i].at = rocl_next_number(&r);
     }
     rocl_status st = ROCL_OK;
     if (!r.bad && (!path || !file || !places))
@@ -240,7 +240,7 @@ static rocl_status make_output(rocl_joint *p, output *o, rocl_out **out, rocl_er
     if (st == ROCL_OK && !early)
         st = rocl_joint_make_file(out, path, err);
     if (st == ROCL_OK)
-        st = rocl_out_share(*out, place_parts(ranks, size, early && o->head), local, &file, err);
+        st = rocl_out_reserve(*out, place_parts(ranks, size, early && o->head), local, &file, err);
     if (st == ROCL_OK) {
         for (unsigned r = 0; r < size; r++)
             p->ranks[r].placed = true;
@@ -363,7 +363,7 @@ unsigned rocl_joint_size(const rocl_joint *p)
 }
 
 rocl_status rocl_joint_tell(rocl_joint *p, const rocl_joint_sums *sums, const rocl_buf *facts,
-                            rocl_team_reader *answer, rocl_error *err)
+                            rocl_byte_reader *answer, rocl_error *err)
 {
     rocl_status st = send_parts(p, sums, facts, err);
     if (st == ROCL_OK)
@@ -371,7 +371,7 @@ rocl_status rocl_joint_tell(rocl_joint *p, const rocl_joint_sums *sums, const ro
     if (st == ROCL_OK && !p->place.len)
         st = rocl_team_bad_message(err);
     if (st == ROCL_OK)
-        *answer = (rocl_team_reader){p->place.data + 1, p->place.data + p->place.len, false};
+        *answer = (rocl_byte_reader){p->place.data + 1, p->place.data + p->place.len, false};
     return st;
 }
 

@@ -339,7 +339,7 @@ bool rocl_is_remote(const rocl_source *s)
     return s->rank > 0;
 }
 
-static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
+static const char *keep_text(rocl_trace *t, rocl_byte_reader *r)
 {
     return rocl_str(t, rocl_team_intern_text(t->strings, r));
 }
@@ -347,14 +347,14 @@ static const char *keep_text(rocl_trace *t, rocl_team_reader *r)
 static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *err)
 {
     rocl_trace *t = d->trace;
-    rocl_team_reader *r = d->from;
+    rocl_byte_reader *r = d->from;
     s->format = rocl_format_named(keep_text(t, r));
     snprintf(s->version, sizeof s->version, "%s", keep_text(t, r));
     const char *writer = keep_text(t, r), *remark = keep_text(t, r);
     s->writer = *writer ? writer : NULL;
     s->remark = *remark ? remark : NULL;
-    const uint8_t *truncated = rocl_team_bytes(r, 1);
-    const uint64_t n = rocl_team_number(r);
+    const uint8_t *truncated = rocl_next_bytes(r, 1);
+    const uint64_t n = rocl_next_number(r);
     rocl_status st = ROCL_OK;
     if (r->bad || !s->format || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
@@ -369,8 +369,8 @@ static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *
         st = rocl_defs_get(d, c, err);
         if (!t->brief)
             rocl_defs_get_kernels(d, &c->pub);
-        const uint8_t *any = rocl_team_bytes(r, 1);
-        const uint8_t *times = rocl_team_bytes(r, 2 * sizeof(int64_t));
+        const uint8_t *any = rocl_next_bytes(r, 1);
+        const uint8_t *times = rocl_next_bytes(r, 2 * sizeof(int64_t));
         if (!times)
             return st == ROCL_OK ? rocl_team_bad_message(err) : st;
         p->any = *any;
@@ -381,14 +381,14 @@ static rocl_status take_source(rocl_defs_reader *d, rocl_source *s, rocl_error *
 }
 
 static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t **texts,
-                                  size_t *count, size_t *cap, rocl_team_reader *r, rocl_error *err)
+                                  size_t *count, size_t *cap, rocl_byte_reader *r, rocl_error *err)
 {
     peeked *p = c->state;
     p->agents = calloc(c->pub.agent_count + (size_t)1, sizeof *p->agents);
     if (!p->agents)
         return rocl_fail_memory(err);
     for (uint32_t k = 0; k < c->pub.agent_count; k++) {
-        const uint64_t number = rocl_team_number(r);
+        const uint64_t number = rocl_next_number(r);
         if (number > *count || r->bad)
             return rocl_team_bad_message(err);
         if (number == *count) {
@@ -401,7 +401,7 @@ static rocl_status take_agents_of(rocl_trace *t, rocl_model_capture *c, uint32_t
     return ROCL_OK;
 }
 
-static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
     uint32_t *texts = NULL;
     size_t count = 0, cap = 0;
@@ -411,7 +411,7 @@ static rocl_status take_defined(rocl_trace *t, unsigned rank, rocl_team_reader *
         rocl_source *s = t->node_sources[i];
         if (!s || s->rank != rank)
             continue;
-        const rocl_status status = (rocl_status)rocl_team_number(r);
+        const rocl_status status = (rocl_status)rocl_next_number(r);
         if (status == ROCL_OK) {
             st = take_source(&d, s, err);
             continue;
@@ -471,7 +471,7 @@ static rocl_status open_own_inputs(rocl_trace *t, rocl_error *err)
 rocl_status rocl_remote_open(rocl_trace *t, rocl_error *err)
 {
     rocl_buf message = {0};
-    rocl_team_reader r;
+    rocl_byte_reader r;
     unsigned rank;
     rocl_status st = open_own_inputs(t, err);
     while (t->opt.team->owed && st == ROCL_OK) { /* in whatever order they come */
@@ -511,7 +511,7 @@ rocl_status rocl_remote_complete(rocl_trace *t, rocl_error *err)
     rocl_map sources = {0};  /* by rank and input: the number of the source */
     rocl_map captures = {0}; /* by that and which of its captures it is */
     rocl_buf message = {0};
-    rocl_team_reader r;
+    rocl_byte_reader r;
     unsigned rank;
     if (!t->brief)
         return ROCL_OK;
@@ -534,8 +534,8 @@ rocl_status rocl_remote_complete(rocl_trace *t, rocl_error *err)
         st = rocl_team_take_owed(t->opt.team, ROCL_TEAM_KERNELS, &rank, &message, &r, err);
         if (st == ROCL_OK)
             st = rocl_defs_take(&d, t, &r, err);
-        for (uint64_t n = st == ROCL_OK ? rocl_team_number(&r) : 0; n && !r.bad; n--) {
-            const uint64_t input = rocl_team_number(&r), nth = rocl_team_number(&r);
+        for (uint64_t n = st == ROCL_OK ? rocl_next_number(&r) : 0; n && !r.bad; n--) {
+            const uint64_t input = rocl_next_number(&r), nth = rocl_next_number(&r);
             const uint64_t s = rocl_map_get(&sources, (uint64_t)rank << 32 | input, ROCL_NONE);
             const uint32_t c = rocl_map_get(&captures, s << 32 | nth, ROCL_NONE);
             rocl_capture other; /* it was dealt to this rank, and opened by another */

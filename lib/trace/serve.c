@@ -61,8 +61,8 @@ static rocl_status look_for_stop(server *s, uint32_t capture, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     if (there) {
-        rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
-        const uint64_t at = rocl_team_number(&r);
+        rocl_byte_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+        const uint64_t at = rocl_next_number(&r);
         if (s->message.data[0] != ROCL_TEAM_STOP || r.bad)
             return rocl_team_bad_message(err);
         s->stop_at = at < s->stop_at ? at : s->stop_at;
@@ -245,10 +245,10 @@ static rocl_status open_inputs(server *s, dealt *h, size_t first, unsigned flags
     return st;
 }
 
-static rocl_status open_dealt(server *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status open_dealt(server *s, rocl_byte_reader *r, rocl_error *err)
 {
-    const unsigned number = (unsigned)rocl_team_number(r);
-    const uint8_t *flags = rocl_team_bytes(r, 1);
+    const unsigned number = (unsigned)rocl_next_number(r);
+    const uint8_t *flags = rocl_next_bytes(r, 1);
     dealt *h = find_dealt(s, number);
     if (!flags)
         return rocl_team_bad_message(err);
@@ -295,7 +295,7 @@ static rocl_model_capture *find_capture(const dealt *h, uint64_t input, uint64_t
     return NULL;
 }
 
-static rocl_status read_dealt(server *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status read_dealt(server *s, rocl_byte_reader *r, rocl_error *err)
 {
     const dealt *h = s->dealt;
     rocl_trace *t = h->trace;
@@ -303,20 +303,20 @@ static rocl_status read_dealt(server *s, rocl_team_reader *r, rocl_error *err)
                       .begin_capture = begin_capture,
                       .events = send_batch,
                       .end_capture = end_capture};
-    sink.kinds = (uint32_t)rocl_team_number(r);
-    s->sent = (uint32_t)rocl_team_number(r);
-    sink.fields = (uint32_t)rocl_team_number(r);
-    const uint8_t *flags = rocl_team_bytes(r, 2);
+    sink.kinds = (uint32_t)rocl_next_number(r);
+    s->sent = (uint32_t)rocl_next_number(r);
+    sink.fields = (uint32_t)rocl_next_number(r);
+    const uint8_t *flags = rocl_next_bytes(r, 2);
     bool *wanted = calloc(t->capture_count + 1, sizeof *wanted);
     s->numbers = calloc(t->capture_count + 1, sizeof *s->numbers);
     s->batches = calloc(t->opt.jobs, sizeof *s->batches);
     s->stop_at = UINT64_MAX;
     s->stopped = false;
     rocl_status st = wanted && s->numbers && s->batches ? ROCL_OK : rocl_fail_memory(err);
-    for (uint64_t n = flags ? rocl_team_number(r) : 0; n && !r->bad && st == ROCL_OK; n--) {
-        const uint64_t input = rocl_team_number(r), nth = rocl_team_number(r);
-        const uint64_t number = rocl_team_number(r), len = rocl_team_number(r);
-        const uint8_t *guid = rocl_team_bytes(r, len);
+    for (uint64_t n = flags ? rocl_next_number(r) : 0; n && !r->bad && st == ROCL_OK; n--) {
+        const uint64_t input = rocl_next_number(r), nth = rocl_next_number(r);
+        const uint64_t number = rocl_next_number(r), len = rocl_next_number(r);
+        const uint8_t *guid = rocl_next_bytes(r, len);
         if (r->bad)
             break;
         s->capture = (uint32_t)number;
@@ -353,11 +353,11 @@ static rocl_model_capture *find_own(void *ctx, uint64_t input, uint64_t nth, con
 }
 
 /* The trace becomes rank 0's, as far as it is known here, and has rank 0's filter. */
-static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_outline(server *s, rocl_byte_reader *r, rocl_error *err)
 {
     rocl_trace *t = s->dealt->trace;
     bool *own;
-    const uint8_t *flags = rocl_team_bytes(r, 2);
+    const uint8_t *flags = rocl_next_bytes(r, 2);
     if (!flags)
         return rocl_team_bad_message(err);
     t->opt.args = flags[0];
@@ -381,10 +381,10 @@ static rocl_status take_outline(server *s, rocl_team_reader *r, rocl_error *err)
 
 /* A run: reads for rank 0, or writes. Rank 0 reports the failures of this rank; a status is
  * returned only if rank 0 cannot be told. */
-static rocl_status serve_run(server *s, rocl_team_message type, rocl_team_reader *r,
+static rocl_status serve_run(server *s, rocl_team_message type, rocl_byte_reader *r,
                              rocl_error *err)
 {
-    dealt *h = find_dealt(s, rocl_team_number(r));
+    dealt *h = find_dealt(s, rocl_next_number(r));
     const bool writes = type == ROCL_TEAM_WRITE;
     if (!h || (writes && !s->write))
         return rocl_team_bad_message(err);
@@ -428,7 +428,7 @@ static rocl_status serve_run(server *s, rocl_team_message type, rocl_team_reader
 
 static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
 {
-    rocl_team_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
+    rocl_byte_reader r = {s->message.data + 1, s->message.data + s->message.len, false};
     dealt *h;
     switch ((rocl_team_message)s->message.data[0]) {
     case ROCL_TEAM_OPEN:
@@ -442,13 +442,13 @@ static rocl_status serve_message(server *s, bool *bye, rocl_error *err)
         return st;
     }
     case ROCL_TEAM_KERNELS:
-        h = find_dealt(s, rocl_team_number(&r));
+        h = find_dealt(s, rocl_next_number(&r));
         return h ? rocl_send_kernels(s->team, h->trace, h->opened, h->opened_count, err)
                  : rocl_team_bad_message(err);
     case ROCL_TEAM_FIND:
         return rocl_nodes_serve_find(s->team, &r, err);
     case ROCL_TEAM_CLOSE:
-        if ((h = find_dealt(s, rocl_team_number(&r))))
+        if ((h = find_dealt(s, rocl_next_number(&r))))
             free_dealt(h);
         return ROCL_OK;
     case ROCL_TEAM_STOP: /* they crossed the end of the run */

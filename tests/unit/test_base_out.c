@@ -318,7 +318,7 @@ static void check_shared(bool here, bool commit)
     char *path;
     put_file("shared", "former");
     assert_int_equal(rocl_out_open(&o, "shared", err), ROCL_OK);
-    assert_int_equal(rocl_out_share(o, 6, here, &path, err), ROCL_OK);
+    assert_int_equal(rocl_out_reserve(o, 6, here, &path, err), ROCL_OK);
     assert_int_equal(rocl_out_bytes(o), 6);
     put_at(path, 3, "def");
     put_at(path, 0, "abc");
@@ -341,7 +341,7 @@ static void shared_files_appear_whole_or_not_at_all(void **state)
     rocl_out *o = NULL;
     char *path;
     assert_int_equal(rocl_out_open(&o, "/dev/null", err), ROCL_OK);
-    assert_fails(rocl_out_share(o, 6, true, &path, err), "/dev/null", "several processes");
+    assert_fails(rocl_out_reserve(o, 6, true, &path, err), "/dev/null", "several processes");
     assert_null(path);
     rocl_out_discard(o);
 }

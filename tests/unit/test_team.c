@@ -189,7 +189,7 @@ static void check_record(rocl_kind kind, const world *w, size_t i, const rocl_wi
 
 static rocl_status read_back(rocl_wire_batch *got, rocl_buf *bytes, const rocl_wire_map *map)
 {
-    rocl_team_reader r = {bytes->data, bytes->data + bytes->len, false};
+    rocl_byte_reader r = {bytes->data, bytes->data + bytes->len, false};
     return rocl_wire_get_batch(got, &r, map, NULL);
 }
 
@@ -281,7 +281,7 @@ static void test_damage(void **state)
         if (bytes.len > 4 || round % 2) {
             uint8_t *own = malloc(bytes.len + 1); /* sanitizers see its end */
             memcpy(own, bytes.data, bytes.len);
-            rocl_team_reader r = {own, own + bytes.len, false};
+            rocl_byte_reader r = {own, own + bytes.len, false};
             uint64_t count = 0;
             const uint8_t *p = own;
             /* A number of records that is too large is only memory. */

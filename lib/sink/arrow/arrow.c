@@ -676,14 +676,14 @@ static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
 }
 
 static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
-                               rocl_team_reader *from, rocl_error *err)
+                               rocl_byte_reader *from, rocl_error *err)
 {
     const arrow *a = ctx;
     arrow_file *p = f->own;
-    rocl_status st = note_order(p, rank, (size_t)rocl_team_number(from), err);
+    rocl_status st = note_order(p, rank, (size_t)rocl_next_number(from), err);
     for (unsigned i = 0; i < f->column_count && st == ROCL_OK; i++) {
         index_map *map = &p->maps[rank * f->column_count + i];
-        for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
+        for (uint64_t n = rocl_next_number(from); n && !from->bad; n--) {
             const uint32_t id = rocl_team_intern_text(a->run->trace->strings, from);
             if (from->bad)
                 break;
@@ -712,9 +712,9 @@ static void put_others(void *ctx, rocl_columnar_file *f, unsigned rank, rocl_buf
     }
 }
 
-static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *err)
+static rocl_status take_map(rocl_byte_reader *from, index_map *map, rocl_error *err)
 {
-    const uint64_t n = rocl_team_number(from);
+    const uint64_t n = rocl_next_number(from);
     if (from->bad || n > (uint64_t)(from->end - from->p))
         return rocl_team_bad_message(err);
     free(map->indexes);
@@ -722,7 +722,7 @@ static rocl_status take_map(rocl_team_reader *from, index_map *map, rocl_error *
     if (!map->indexes)
         return rocl_fail_memory(err);
     while (map->count < n)
-        map->indexes[map->count++] = (uint32_t)rocl_team_number(from);
+        map->indexes[map->count++] = (uint32_t)rocl_next_number(from);
     return ROCL_OK;
 }
 
@@ -754,7 +754,7 @@ static rocl_status compress_indexes(const arrow *a, const rocl_columnar_file *f,
     return st;
 }
 
-static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_reader *others,
+static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_byte_reader *others,
                                 rocl_buf *to, rocl_error *err)
 {
     const arrow *a = ctx;
@@ -779,13 +779,13 @@ static rocl_status write_groups(void *ctx, rocl_columnar_file *f, rocl_team_read
 }
 
 static rocl_status take_written(void *ctx, rocl_columnar_file *f, unsigned rank,
-                                rocl_team_reader *from, rocl_error *err)
+                                rocl_byte_reader *from, rocl_error *err)
 {
     arrow_file *p = f->own;
     rocl_status st = ROCL_OK;
     (void)ctx;
-    for (uint64_t n = rocl_team_number(from); n && !from->bad && st == ROCL_OK; n--) {
-        const uint64_t head = rocl_team_number(from), body = rocl_team_number(from);
+    for (uint64_t n = rocl_next_number(from); n && !from->bad && st == ROCL_OK; n--) {
+        const uint64_t head = rocl_next_number(from), body = rocl_next_number(from);
         st = add_message(&p->written[rank], head, body, err);
     }
     return st;

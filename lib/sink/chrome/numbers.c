@@ -183,8 +183,8 @@ static rocl_status settle_most(chrome_numbers *w, rocl_error *err)
     rocl_joint *joint = w->trace->joint;
     rocl_buf b = {0};
     if (joint && !rocl_joint_leads(joint)) {
-        rocl_team_reader r = rocl_joint_request(joint);
-        w->most = (int64_t)rocl_team_number(&r);
+        rocl_byte_reader r = rocl_joint_request(joint);
+        w->most = (int64_t)rocl_next_number(&r);
         return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
     }
     /* Above it numbers are free. */

@@ -11,18 +11,18 @@
 
 #include <stdlib.h>
 
-static rocl_status hear_rank(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+static rocl_status hear_rank(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
     chrome_sink *c = ((void **)ctx)[0];
     chrome_span *all = ((void **)ctx)[1];
     (void)rank;
-    const int64_t first = rocl_unzigzag(rocl_team_number(r));
-    const int64_t last = rocl_unzigzag(rocl_team_number(r));
-    const uint32_t begins = (uint32_t)rocl_team_number(r);
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    const int64_t last = rocl_unzigzag(rocl_next_number(r));
+    const uint32_t begins = (uint32_t)rocl_next_number(r);
     all->first = first < all->first ? first : all->first;
     all->last = last > all->last ? last : all->last;
     c->begins = begins < c->begins ? begins : c->begins;
-    const uint8_t *seen = rocl_team_bytes(r, c->numbers.trace->gpu_count);
+    const uint8_t *seen = rocl_next_bytes(r, c->numbers.trace->gpu_count);
     for (size_t i = 0; seen && i < c->numbers.trace->gpu_count; i++)
         if (seen[i])
             c->numbers.gpu_seen[i] = true;
@@ -52,7 +52,7 @@ rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err)
 
 rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err)
 {
-    rocl_team_reader r;
+    rocl_byte_reader r;
     rocl_status st = rocl_joint_next_question(c->trace->joint, &r, err);
     if (st == ROCL_OK) {
         rocl_buf b = {0};
@@ -71,7 +71,7 @@ rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_erro
         st = rocl_joint_next_question(c->trace->joint, &r, err);
     if (st != ROCL_OK)
         return st;
-    chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_team_number(&r)));
-    c->begins = (uint32_t)rocl_team_number(&r);
+    chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_next_number(&r)));
+    c->begins = (uint32_t)rocl_next_number(&r);
     return r.bad ? rocl_team_bad_message(err) : ROCL_OK;
 }

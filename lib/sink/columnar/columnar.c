@@ -519,10 +519,10 @@ static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *er
 
 /* ---- what rank 0 does with what it is told --------------------------------------------------- */
 
-static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+static rocl_status hear_note(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
     sink *s = ctx;
-    const uint64_t capture = rocl_team_number(r);
+    const uint64_t capture = rocl_next_number(r);
     if (r->bad || capture >= s->run.trace->capture_count)
         return rocl_team_bad_message(err);
     return add_note(s, rank, (uint32_t)capture, r->p, (size_t)(r->end - r->p), err);
@@ -530,7 +530,7 @@ static rocl_status hear_note(void *ctx, unsigned rank, rocl_team_reader *r, rocl
 
 static rocl_status answer_with_notes(sink *s, rocl_error *err)
 {
-    rocl_team_reader question;
+    rocl_byte_reader question;
     rocl_buf scratch = {0}, b = {0};
     rocl_status st = rocl_joint_next_question(s->run.trace->joint, &question, err);
     for (size_t i = 0; i < s->note_count && st == ROCL_OK; i++) {
@@ -563,9 +563,9 @@ static rocl_status take_note(sink *s, const note *n, rocl_buf *scratch, rocl_err
     if (st != ROCL_OK)
         return st;
     const rocl_capture *c = &s->run.trace->captures[n->capture]->pub;
-    rocl_team_reader r = {bytes, bytes + n->bytes.size, false};
-    const uint64_t relation = rocl_team_number(&r), kind = rocl_team_number(&r);
-    const uint64_t rows = rocl_team_number(&r);
+    rocl_byte_reader r = {bytes, bytes + n->bytes.size, false};
+    const uint64_t relation = rocl_next_number(&r), kind = rocl_next_number(&r);
+    const uint64_t rows = rocl_next_number(&r);
     if (r.bad || relation >= rocl_relation_count || !s->wanted[relation])
         return rocl_team_bad_message(err);
     rocl_columnar_file *f = &s->files[relation];
@@ -614,9 +614,9 @@ static rocl_status join_captures(sink *s, rocl_error *err)
 
 /* ---- groups that depend on those of other ranks ---------------------------------------------- */
 
-static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
+static rocl_columnar_file *file_of(sink *s, rocl_byte_reader *r)
 {
-    const uint64_t relation = rocl_team_number(r);
+    const uint64_t relation = rocl_next_number(r);
     rocl_columnar_file *f = relation < rocl_relation_count ? &s->files[relation] : NULL;
     return r->bad || !f || !f->own ? NULL : f;
 }
@@ -624,13 +624,13 @@ static rocl_columnar_file *file_of(sink *s, rocl_team_reader *r)
 /* For each file: what rank 0 says of the others, and what it hears then. */
 static rocl_status answer_with_groups(sink *s, rocl_error *err)
 {
-    rocl_team_reader r;
+    rocl_byte_reader r;
     rocl_status st = rocl_joint_next_question(s->run.trace->joint, &r, err);
     while (st == ROCL_OK && r.p < r.end) {
         rocl_columnar_file *f = file_of(s, &r);
-        const uint64_t n = rocl_team_number(&r);
-        const uint8_t *p = rocl_team_bytes(&r, n);
-        rocl_team_reader others = {p, p ? p + n : NULL, false};
+        const uint64_t n = rocl_next_number(&r);
+        const uint8_t *p = rocl_next_bytes(&r, n);
+        rocl_byte_reader others = {p, p ? p + n : NULL, false};
         rocl_buf b = {0};
         if (!f || !p)
             return rocl_team_bad_message(err);
@@ -646,7 +646,7 @@ static rocl_status answer_with_groups(sink *s, rocl_error *err)
     return st ? st : rocl_joint_end_answer(s->run.trace->joint, err);
 }
 
-static rocl_status hear_written(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+static rocl_status hear_written(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
     sink *s = ctx;
     rocl_columnar_file *f = file_of(s, r);
@@ -682,12 +682,12 @@ static rocl_status write_own_groups(sink *s, rocl_columnar_file *f, rocl_error *
     rocl_buf others = {0}, written = {0};
     s->format->put_others(s->ctx, f, 0, &others);
     rocl_status st = others.failed ? rocl_fail_memory(err) : ROCL_OK;
-    rocl_team_reader r = {others.data, others.data + others.len, false};
+    rocl_byte_reader r = {others.data, others.data + others.len, false};
     if (st == ROCL_OK && others.len)
         st = s->format->write_groups(s->ctx, f, &r, &written, err);
     if (st == ROCL_OK && written.failed)
         st = rocl_fail_memory(err);
-    r = (rocl_team_reader){written.data, written.data + written.len, false};
+    r = (rocl_byte_reader){written.data, written.data + written.len, false};
     if (st == ROCL_OK && others.len)
         st = s->format->take_written(s->ctx, f, 0, &r, err);
     rocl_buf_free(&others);

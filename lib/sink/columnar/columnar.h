@@ -72,14 +72,14 @@ typedef struct rocl_columnar_format {
      * such files, if groups are not apart. */
     void (*put_groups)(void *ctx, rocl_columnar_file *f, rocl_buf *to);
     rocl_status (*take_groups)(void *ctx, rocl_columnar_file *f, unsigned rank,
-                               rocl_team_reader *from, rocl_error *err);
+                               rocl_byte_reader *from, rocl_error *err);
     /* Where groups depend on those of others, else NULL: what a rank must know of these, when all
      * have been taken; it writes its groups then, and says so; and rank 0 hears that. */
     void (*put_others)(void *ctx, rocl_columnar_file *f, unsigned rank, rocl_buf *to);
-    rocl_status (*write_groups)(void *ctx, rocl_columnar_file *f, rocl_team_reader *others,
+    rocl_status (*write_groups)(void *ctx, rocl_columnar_file *f, rocl_byte_reader *others,
                                 rocl_buf *to, rocl_error *err);
     rocl_status (*take_written)(void *ctx, rocl_columnar_file *f, unsigned rank,
-                                rocl_team_reader *from, rocl_error *err);
+                                rocl_byte_reader *from, rocl_error *err);
 } rocl_columnar_format;
 
 rocl_status rocl_columnar_write(rocl_trace *t, const rocl_export_options *o,
@@ -141,7 +141,7 @@ void rocl_dictionary_free(rocl_dictionary *d);
 void rocl_columnar_put_rows(rocl_buf *to, const rocl_columnar_file *f, const rocl_strings *strings);
 /* Reads n such rows as cells, column after column; their texts become those of `strings`. Free
  * *cells, also after a failure. */
-rocl_status rocl_columnar_take_rows(rocl_team_reader *from, const rocl_columnar_file *f,
+rocl_status rocl_columnar_take_rows(rocl_byte_reader *from, const rocl_columnar_file *f,
                                     rocl_strings *strings, size_t n, int64_t **cells,
                                     rocl_error *err);
 

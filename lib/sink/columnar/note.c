@@ -14,11 +14,11 @@ static void put_cells(rocl_buf *to, const int64_t *cells, size_t n)
     }
 }
 
-static void take_cells(rocl_team_reader *from, int64_t *cells, size_t n)
+static void take_cells(rocl_byte_reader *from, int64_t *cells, size_t n)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++) {
-        last += (uint64_t)rocl_unzigzag(rocl_team_number(from));
+        last += (uint64_t)rocl_unzigzag(rocl_next_number(from));
         cells[i] = (int64_t)last;
     }
 }
@@ -47,10 +47,10 @@ static void put_texts(rocl_buf *to, const int64_t *cells, size_t n, rocl_diction
     free(indexes);
 }
 
-static rocl_status take_texts(rocl_team_reader *from, int64_t *cells, size_t n,
+static rocl_status take_texts(rocl_byte_reader *from, int64_t *cells, size_t n,
                               rocl_strings *strings, rocl_error *err)
 {
-    const uint64_t count = rocl_team_number(from);
+    const uint64_t count = rocl_next_number(from);
     if (from->bad || count > n)
         return rocl_team_bad_message(err);
     uint32_t *texts = malloc((count + 1) * sizeof *texts);
@@ -78,7 +78,7 @@ void rocl_columnar_put_rows(rocl_buf *to, const rocl_columnar_file *f, const roc
     rocl_dictionary_free(&d);
 }
 
-rocl_status rocl_columnar_take_rows(rocl_team_reader *from, const rocl_columnar_file *f,
+rocl_status rocl_columnar_take_rows(rocl_byte_reader *from, const rocl_columnar_file *f,
                                     rocl_strings *strings, size_t n, int64_t **cells,
                                     rocl_error *err)
 {

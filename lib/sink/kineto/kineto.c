@@ -700,11 +700,11 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, rocl_error *err)
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
     kineto_times *all = ctx;
-    const int64_t first = rocl_unzigzag(rocl_team_number(r));
-    const int64_t last = rocl_unzigzag(rocl_team_number(r));
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    const int64_t last = rocl_unzigzag(rocl_next_number(r));
     (void)rank, (void)err;
     all->first = first < all->first ? first : all->first;
     all->last = last > all->last ? last : all->last;
@@ -714,7 +714,7 @@ static rocl_status hear_times(void *ctx, unsigned rank, rocl_team_reader *r, roc
 /* The ranks other than 0: tell their times, hear the base. */
 static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
 {
-    rocl_team_reader r;
+    rocl_byte_reader r;
     rocl_buf b = {0};
     rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
     rocl_buf_varint(&b, rocl_zigzag(own->first));
@@ -728,7 +728,7 @@ static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, ro
     if (st == ROCL_OK)
         st = rocl_joint_next_question(s->trace->joint, &r, err);
     if (st == ROCL_OK)
-        s->format.base = rocl_unzigzag(rocl_team_number(&r));
+        s->format.base = rocl_unzigzag(rocl_next_number(&r));
     return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
 }
 

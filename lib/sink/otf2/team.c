@@ -28,9 +28,9 @@ static void put_ref(rocl_buf *b, uint32_t ref)
     rocl_buf_varint(b, (uint32_t)(ref + 1));
 }
 
-static uint32_t take_ref(rocl_team_reader *r)
+static uint32_t take_ref(rocl_byte_reader *r)
 {
-    return (uint32_t)rocl_team_number(r) - 1;
+    return (uint32_t)rocl_next_number(r) - 1;
 }
 
 rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
@@ -142,7 +142,7 @@ rocl_status ot_store_marker(ot_sink *s, const ot_marker *m, rocl_error *err)
 
 /* The message of a rank, and how far it was read. */
 typedef struct teller {
-    rocl_team_reader r; /* at the capture after `capture` */
+    rocl_byte_reader r; /* at the capture after `capture` */
     uint64_t capture;   /* UINT64_MAX: no more */
     ot_defs defs;       /* the rank's, in texts of this one */
     ot_mapping to;      /* from its references to the archive's */
@@ -167,7 +167,7 @@ typedef struct whole {
 } whole;
 
 /* Room for n items, each of which is one byte at least. */
-static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_team_reader *r)
+static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_byte_reader *r)
 {
     l->items = n <= (uint64_t)(r->end - r->p) ? calloc(n + 1, size) : NULL;
     l->count = l->items ? (uint32_t)n : 0;
@@ -176,11 +176,11 @@ static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_team_read
 
 static bool take_definitions(teller *f, rocl_trace *t)
 {
-    rocl_team_reader *r = &f->r;
+    rocl_byte_reader *r = &f->r;
     ot_defs *d = &f->defs;
     uint32_t counts[OT_MAPPED];
     for (unsigned kind = 0; kind < OT_MAPPED; kind++)
-        counts[kind] = (uint32_t)rocl_team_number(r);
+        counts[kind] = (uint32_t)rocl_next_number(r);
     if (r->bad || !ot_mapping_open(&f->to, counts))
         return false;
     f->windows = counts[OT_WINDOWS];
@@ -191,29 +191,29 @@ static bool take_definitions(teller *f, rocl_trace *t)
         new_items(&d->lists[OT_ATTRIBUTES], counts[OT_ATTRIBUTES], sizeof *attributes, r);
     for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
         attributes[i].name = rocl_team_intern_text(t->strings, r);
-        attributes[i].type = (uint32_t)rocl_team_number(r);
+        attributes[i].type = (uint32_t)rocl_next_number(r);
     }
     ot_region *regions = new_items(&d->lists[OT_REGIONS], counts[OT_REGIONS], sizeof *regions, r);
     for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
         regions[i].name = rocl_team_intern_text(t->strings, r);
         regions[i].category = rocl_team_intern_text(t->strings, r);
-        regions[i].paradigm = (uint16_t)rocl_team_number(r);
-        regions[i].role = (uint16_t)rocl_team_number(r);
+        regions[i].paradigm = (uint16_t)rocl_next_number(r);
+        regions[i].role = (uint16_t)rocl_next_number(r);
     }
-    ot_member *members = new_items(&d->members, rocl_team_number(r), sizeof *members, r);
+    ot_member *members = new_items(&d->members, rocl_next_number(r), sizeof *members, r);
     for (uint32_t i = 0; i < d->members.count; i++) {
         members[i].name = rocl_team_intern_text(t->strings, r);
         members[i].description = rocl_team_intern_text(t->strings, r);
         members[i].unit = rocl_team_intern_text(t->strings, r);
-        members[i].type = (uint16_t)rocl_team_number(r);
-        members[i].mode = (uint16_t)rocl_team_number(r);
+        members[i].type = (uint16_t)rocl_next_number(r);
+        members[i].mode = (uint16_t)rocl_next_number(r);
     }
     ot_metric *metrics = new_items(&d->lists[OT_METRICS], counts[OT_METRICS], sizeof *metrics, r);
     for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++) {
         ot_metric *m = &metrics[i];
         m->class = take_ref(r);
-        m->member = (uint32_t)rocl_team_number(r);
-        m->recorder = (uint32_t)rocl_team_number(r);
+        m->member = (uint32_t)rocl_next_number(r);
+        m->recorder = (uint32_t)rocl_next_number(r);
         m->process = take_ref(r);
         m->agent = take_ref(r);
         r->bad |= m->class == ROCL_NONE ? m->member >= d->members.count : m->class >= i;
@@ -224,19 +224,19 @@ static bool take_definitions(teller *f, rocl_trace *t)
 static void next_capture(teller *f, const rocl_trace *t)
 {
     const bool more = f->r.p < f->r.end;
-    f->capture = more ? rocl_team_number(&f->r) : UINT64_MAX;
+    f->capture = more ? rocl_next_number(&f->r) : UINT64_MAX;
     f->r.bad |= more && f->capture >= t->capture_count;
 }
 
 static rocl_status open_teller(teller *f, ot_sink *all, const rocl_buf *facts, rocl_error *err)
 {
     int64_t times[2];
-    f->r = (rocl_team_reader){facts->data, facts->data + facts->len, false};
+    f->r = (rocl_byte_reader){facts->data, facts->data + facts->len, false};
     f->capture = UINT64_MAX;
     f->defs.trace = all->trace;
     if (!facts->len) /* the rank had nothing to read */
         return ROCL_OK;
-    const uint8_t *at = rocl_team_bytes(&f->r, sizeof times);
+    const uint8_t *at = rocl_next_bytes(&f->r, sizeof times);
     if (!at)
         return rocl_team_bad_message(err);
     memcpy(times, at, sizeof times);
@@ -247,15 +247,15 @@ static rocl_status open_teller(teller *f, ot_sink *all, const rocl_buf *facts, r
     return f->r.bad ? rocl_team_bad_message(err) : good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static rocl_status take_peers(ot_sink *s, rocl_team_reader *r, rocl_error *err)
+static rocl_status take_peers(ot_sink *s, rocl_byte_reader *r, rocl_error *err)
 {
-    const uint64_t n = rocl_team_number(r);
+    const uint64_t n = rocl_next_number(r);
     ot_peers *e = &s->peers;
     if (r->bad || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
     e->all = reallocarray(NULL, n + 1, sizeof *e->all);
     for (; e->all && e->count < n; e->count++) {
-        e->all[e->count] = rocl_team_number(r);
+        e->all[e->count] = rocl_next_number(r);
         r->bad |= e->all[e->count] >> 32 >= s->system.capture->process_count;
     }
     if (r->bad)
@@ -264,26 +264,26 @@ static rocl_status take_peers(ot_sink *s, rocl_team_reader *r, rocl_error *err)
 }
 
 /* The numbers of the archive are next_number and what follows. */
-static rocl_status take_tracks(ot_sink *s, rocl_team_reader *r, uint32_t numbers, rocl_error *err)
+static rocl_status take_tracks(ot_sink *s, rocl_byte_reader *r, uint32_t numbers, rocl_error *err)
 {
-    const uint64_t n = rocl_team_number(r);
+    const uint64_t n = rocl_next_number(r);
     if (r->bad || n > (uint64_t)(r->end - r->p))
         return rocl_team_bad_message(err);
     s->tracks = calloc(n + 1, sizeof *s->tracks);
     for (; s->tracks && s->track_count < n && !r->bad; s->track_count++) {
         ot_track *t = &s->tracks[s->track_count];
         const rocl_capture *c = s->system.capture;
-        t->track.kind = (rocl_track_kind)rocl_team_number(r);
-        t->track.process = (uint32_t)rocl_team_number(r);
+        t->track.kind = (rocl_track_kind)rocl_next_number(r);
+        t->track.process = (uint32_t)rocl_next_number(r);
         t->track.thread = take_ref(r);
         t->track.agent = take_ref(r);
         t->track.id = take_ref(r);
-        t->track.lane = (uint32_t)rocl_team_number(r);
-        t->base = (uint32_t)rocl_team_number(r);
-        const uint64_t number = rocl_team_number(r);
+        t->track.lane = (uint32_t)rocl_next_number(r);
+        t->base = (uint32_t)rocl_next_number(r);
+        const uint64_t number = rocl_next_number(r);
         t->number = s->next_number + (uint32_t)number;
-        t->events = rocl_team_number(r);
-        const uint8_t *copies = rocl_team_bytes(r, 1);
+        t->events = rocl_next_number(r);
+        const uint8_t *copies = rocl_next_bytes(r, 1);
         t->copies = copies && *copies;
         r->bad |= t->track.kind > last_track_kind || t->track.process >= c->process_count ||
                   (t->track.thread != ROCL_NONE && t->track.thread >= c->thread_count) ||
@@ -326,14 +326,14 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
 {
     teller *f = &w->ranks[rank];
     ot_sink *s = &w->s;
-    rocl_team_reader *r = &f->r;
+    rocl_byte_reader *r = &f->r;
     uint32_t upto[OT_LISTS];
-    const uint32_t from = (uint32_t)rocl_team_number(r), numbers = (uint32_t)rocl_team_number(r);
+    const uint32_t from = (uint32_t)rocl_next_number(r), numbers = (uint32_t)rocl_next_number(r);
     for (unsigned kind = 0; kind < OT_LISTS; kind++) {
-        upto[kind] = (uint32_t)rocl_team_number(r);
+        upto[kind] = (uint32_t)rocl_next_number(r);
         r->bad |= upto[kind] > f->defs.lists[kind].count;
     }
-    const uint64_t at = rocl_team_number(r), bytes = rocl_team_number(r);
+    const uint64_t at = rocl_next_number(r), bytes = rocl_next_number(r);
     if (r->bad)
         return rocl_team_bad_message(err);
     if (!ROCL_GROW(w->pieces, w->piece_capacity, w->piece_count + 1))
@@ -365,12 +365,12 @@ static rocl_status take_capture(whole *w, unsigned rank, rocl_error *err)
 
 /* Numbers of locations in the archive, by number in the rank. NULL: memory is out, or the message
  * is bad. */
-static uint32_t *take_numbers(const ot_sink *s, rocl_team_reader *r)
+static uint32_t *take_numbers(const ot_sink *s, rocl_byte_reader *r)
 {
     uint32_t *numbers = calloc(s->next_number + (size_t)1, sizeof *numbers);
-    r->bad |= rocl_team_number(r) != s->begin_count;
+    r->bad |= rocl_next_number(r) != s->begin_count;
     for (size_t i = 0; i < s->begin_count && numbers && !r->bad; i++) {
-        const uint32_t to = (uint32_t)rocl_team_number(r), from = s->begins[i];
+        const uint32_t to = (uint32_t)rocl_next_number(r), from = s->begins[i];
         const uint32_t end = i + 1 < s->begin_count ? s->begins[i + 1] : s->next_number;
         for (uint32_t k = from; k < end; k++)
             numbers[k] = to + (k - from);
@@ -378,11 +378,11 @@ static uint32_t *take_numbers(const ot_sink *s, rocl_team_reader *r)
     return numbers;
 }
 
-static bool take_mapping(ot_mapping *m, rocl_team_reader *r)
+static bool take_mapping(ot_mapping *m, rocl_byte_reader *r)
 {
     bool good = true;
     for (unsigned kind = 0; kind < OT_MAPPED && good; kind++) {
-        const uint64_t n = rocl_team_number(r);
+        const uint64_t n = rocl_next_number(r);
         if (r->bad || n > (uint64_t)(r->end - r->p))
             return false;
         m->counts[kind] = (uint32_t)n;
@@ -392,7 +392,7 @@ static bool take_mapping(ot_mapping *m, rocl_team_reader *r)
         m->refs[kind] = reallocarray(NULL, n, sizeof(uint32_t));
         good = m->refs[kind];
         for (uint64_t i = 0; i < n && good; i++)
-            m->refs[kind][i] = (uint32_t)rocl_team_number(r);
+            m->refs[kind][i] = (uint32_t)rocl_next_number(r);
     }
     return good;
 }
@@ -417,7 +417,7 @@ static bool map_further(ot_mapping *m, const ot_mapping *to)
     return true;
 }
 
-static rocl_status hand_in(ot_sink *s, rocl_team_reader *answer, uint64_t *bytes, rocl_error *err)
+static rocl_status hand_in(ot_sink *s, rocl_byte_reader *answer, uint64_t *bytes, rocl_error *err)
 {
     ot_mapping to = {0};
     uint32_t *numbers = take_numbers(s, answer);
@@ -462,7 +462,7 @@ static rocl_status complete_on_other(ot_sink *s, const rocl_joint_sums *sums, ro
 {
     rocl_joint *joint = s->trace->joint;
     rocl_buf facts = {0};
-    rocl_team_reader answer;
+    rocl_byte_reader answer;
     uint64_t bytes = 0;
     put_facts(&facts, s);
     rocl_status st =
@@ -531,7 +531,7 @@ static rocl_status hand_in_all(whole *w, ot_sink *own, uint64_t *bytes, rocl_err
         else if (r)
             st = rocl_joint_place(joint, r, &answer, err);
     }
-    rocl_team_reader r = {answer.data, answer.data + answer.len, false};
+    rocl_byte_reader r = {answer.data, answer.data + answer.len, false};
     if (st == ROCL_OK)
         st = hand_in(own, &r, bytes, err);
     rocl_buf_free(&answer);

@@ -586,10 +586,10 @@ static void free_file(void *ctx, rocl_columnar_file *f)
 
 /* ---- in a team ------------------------------------------------------------------------------- */
 
-static uint32_t take_bound(rocl_team_reader *r, uint8_t *to)
+static uint32_t take_bound(rocl_byte_reader *r, uint8_t *to)
 {
-    const uint64_t n = rocl_team_number(r);
-    const uint8_t *p = n <= STATISTIC ? rocl_team_bytes(r, n) : NULL;
+    const uint64_t n = rocl_next_number(r);
+    const uint8_t *p = n <= STATISTIC ? rocl_next_bytes(r, n) : NULL;
     r->bad |= !p;
     if (p)
         memcpy(to, p, n);
@@ -621,23 +621,23 @@ static void put_groups(void *ctx, rocl_columnar_file *f, rocl_buf *to)
 }
 
 static rocl_status take_groups(void *ctx, rocl_columnar_file *f, unsigned rank,
-                               rocl_team_reader *from, rocl_error *err)
+                               rocl_byte_reader *from, rocl_error *err)
 {
     (void)ctx, (void)rank;
-    for (uint64_t n = rocl_team_number(from); n && !from->bad; n--) {
-        const size_t rows = (size_t)rocl_team_number(from);
-        const group *g = add_group(f, rows, rocl_team_number(from));
+    for (uint64_t n = rocl_next_number(from); n && !from->bad; n--) {
+        const size_t rows = (size_t)rocl_next_number(from);
+        const group *g = add_group(f, rows, rocl_next_number(from));
         if (!g)
             return rocl_fail_memory(err);
         for (unsigned k = 0; k < f->column_count; k++) {
             chunk *c = g->chunks[k];
-            c->nulls = (size_t)rocl_team_number(from);
-            c->has_dictionary = rocl_team_number(from);
-            c->has_bounds = rocl_team_number(from);
-            c->encoding = (uint8_t)rocl_team_number(from);
-            c->dictionary_size = rocl_team_number(from);
-            c->size = rocl_team_number(from);
-            c->unpacked = rocl_team_number(from);
+            c->nulls = (size_t)rocl_next_number(from);
+            c->has_dictionary = rocl_next_number(from);
+            c->has_bounds = rocl_next_number(from);
+            c->encoding = (uint8_t)rocl_next_number(from);
+            c->dictionary_size = rocl_next_number(from);
+            c->size = rocl_next_number(from);
+            c->unpacked = rocl_next_number(from);
             c->least_size = take_bound(from, c->least);
             c->greatest_size = take_bound(from, c->greatest);
         }
