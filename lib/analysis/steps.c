@@ -204,11 +204,6 @@ static rocl_status measure_steps(steps *s, rocl_error *err)
 
 /* ---- distributions --------------------------------------------------------------------------- */
 
-static int compare_values(const void *a, const void *b)
-{
-    return rocl_number_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool is_outlier(int64_t value, int64_t median, double limit)
 {
     return limit >= 0 && fabs((double)value - (double)median) > limit;
@@ -489,7 +484,7 @@ static void describe_space(space *v, size_t n, rocl_distribution *d, double *lim
     int64_t *sorted = v->sorted;
     for (size_t i = 0; i < n; i++)
         sorted[i] = v->values[i].value;
-    qsort(sorted, n, sizeof *sorted, compare_values);
+    qsort(sorted, n, sizeof *sorted, rocl_compare_i64);
     rocl_distribution_begin(d, n);
     for (size_t i = 0; i < n; i++)
         rocl_distribution_take(d, sorted[i]);
@@ -499,7 +494,7 @@ static void describe_space(space *v, size_t n, rocl_distribution *d, double *lim
     rocl_distribution off;
     for (size_t i = 0; i < n; i++)
         sorted[i] = sorted[i] > d->median ? sorted[i] - d->median : d->median - sorted[i];
-    qsort(sorted, n, sizeof *sorted, compare_values);
+    qsort(sorted, n, sizeof *sorted, rocl_compare_i64);
     rocl_distribution_begin(&off, n);
     for (size_t i = 0; i < n; i++)
         rocl_distribution_take(&off, sorted[i]);
@@ -646,31 +641,10 @@ static void put_spreads(const steps *s, space *v, rocl_tables *out)
 
 /* ---- the rows of domains --------------------------------------------------------------------- */
 
-/* The steps [from, to) of a series. */
-static void put_domain(const steps *s, space *v, const rocl_report_rows *t, rocl_domain domain,
-                       size_t from, size_t to, bool ranks)
-{
-    const rocl_step_sum *sums = s->domains.of[domain];
-    double limit;
-    domain_row r = {.marker = s->rows[from].marker,
-                    .rank = s->rows[from].rank,
-                    .domain = rocl_domain_name(domain)};
-    for (size_t i = from; i < to; i++)
-        v->values[i - from] = (step_value){.of = &s->rows[i], .value = (int64_t)sums[i].count};
-    describe_space(v, to - from, &r.events, &limit);
-    if (!r.events.total)
-        return;
-    for (size_t i = from; i < to; i++)
-        v->values[i - from] = (step_value){.of = &s->rows[i], .value = sums[i].ns};
-    describe_space(v, to - from, &r.d, &limit);
-    r.outliers =
-        name_outliers(s, t->out, v->values, to - from, r.d.median, limit, ranks, &r.outlier_count);
-    rocl_add_row(t, &r);
-}
-
 static void put_domains(const steps *s, space *v, rocl_tables *out)
 {
-    const rocl_report_rows t = rocl_begin_table(&s->c, out, &domain_table, 0);
+    rocl_report_rows t = rocl_begin_table(&s->c, out, &domain_table, 0);
+    double limit;
     if (s->domains.outside)
         rocl_set_note(&t, "%llu other events than kernels and copies belong to no step",
                       (unsigned long long)s->domains.outside);
@@ -679,16 +653,30 @@ static void put_domains(const steps *s, space *v, rocl_tables *out)
         const bool ranks = has_several_ranks(s, own) && !s->c.options->by_rank;
         for (size_t from = own->first, to; from < own->first + own->count; from = to) {
             to = end_of_group(s, own, from);
-            for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
-                if (s->domains.of[d])
-                    put_domain(s, v, &t, d, from, to, ranks);
+            for (rocl_domain d = 0; d < ROCL_DOMAINS; d++) {
+                const rocl_step_sum *sums = s->domains.of[d];
+                domain_row r = {.marker = s->rows[from].marker,
+                                .rank = s->rows[from].rank,
+                                .domain = rocl_domain_name(d)};
+                for (size_t i = from; sums && i < to; i++)
+                    v->values[i - from] =
+                        (step_value){.of = &s->rows[i], .value = (int64_t)sums[i].count};
+                if (sums)
+                    describe_space(v, to - from, &r.events, &limit);
+                if (!r.events.total)
+                    continue;
+                for (size_t i = from; i < to; i++)
+                    v->values[i - from] = (step_value){.of = &s->rows[i], .value = sums[i].ns};
+                describe_space(v, to - from, &r.d, &limit);
+                r.outliers = name_outliers(s, out, v->values, to - from, r.d.median, limit, ranks,
+                                           &r.outlier_count);
+                rocl_add_row(&t, &r);
+            }
         }
     }
-}
-
-static void put_events(const steps *s, rocl_tables *out)
-{
-    const rocl_report_rows t = rocl_begin_table(&s->c, out, &event_table, 0);
+    if (s->c.options->pictures)
+        return;
+    t = rocl_begin_table(&s->c, out, &event_table, 0);
     for (size_t k = 0; k < s->of.series_count; k++) {
         const rocl_step_series *own = &s->of.steps.series[k];
         for (size_t i = own->first; i < own->first + own->count; i++)
@@ -881,8 +869,6 @@ static rocl_status finish_steps(void *self, rocl_tables *out, rocl_error *err)
     if (st == ROCL_OK && s->of.steps.count) {
         put_spreads(s, &v, out);
         put_domains(s, &v, out);
-        if (!s->c.options->pictures)
-            put_events(s, out);
         put_across(s, &v, out);
         st = put_names(s, &v, out, err);
     }
