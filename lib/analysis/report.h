@@ -354,7 +354,7 @@ extern const rocl_report_def rocl_attribution_report, rocl_classes_report, rocl_
     rocl_kernels_report, rocl_launch_report, rocl_markers_report, rocl_memory_report,
     rocl_occupancy_report, rocl_overlap_report, rocl_queues_report, rocl_ranks_report,
     rocl_roofline_report, rocl_samples_report, rocl_sequences_report, rocl_steps_report,
-    rocl_streams_report, rocl_summary_report, rocl_utilisation_report;
+    rocl_streams_report, rocl_summary_report, rocl_timeline_report;
 
 extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
 
@@ -363,7 +363,7 @@ extern const rocl_table_def rocl_copy_rate_table, rocl_copy_slice_table;
 
 extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector,
     rocl_summary_collector, rocl_overlap_collector, rocl_gaps_collector, rocl_lane_gaps_collector,
-    rocl_utilisation_collector, rocl_histogram_collector, rocl_launch_collector,
+    rocl_timeline_collector, rocl_histogram_collector, rocl_launch_collector,
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_samples_collector,
     rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector,

@@ -24,7 +24,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
     [ROCL_REPORT_LAUNCH] = &rocl_launch_report,
     [ROCL_REPORT_MARKERS] = &rocl_markers_report,
     [ROCL_REPORT_RANKS] = &rocl_ranks_report,
-    [ROCL_REPORT_TIMELINE] = &rocl_utilisation_report,
+    [ROCL_REPORT_TIMELINE] = &rocl_timeline_report,
     [ROCL_REPORT_HISTOGRAM] = &rocl_histogram_report,
     [ROCL_REPORT_MEMORY] = &rocl_memory_report,
     [ROCL_REPORT_COUNTERS] = &rocl_counters_report,
@@ -46,7 +46,7 @@ const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
 /* In the order of their tables. Calls come first: others look them up. */
 static const rocl_collector_def *const collectors[] = {
     &rocl_calls_collector,       &rocl_summary_collector,     &rocl_overlap_collector,
-    &rocl_gaps_collector,        &rocl_lane_gaps_collector,   &rocl_utilisation_collector,
+    &rocl_gaps_collector,        &rocl_lane_gaps_collector,   &rocl_timeline_collector,
     &rocl_histogram_collector,   &rocl_launch_collector,      &rocl_markers_collector,
     &rocl_ranks_collector,       &rocl_memory_collector,      &rocl_counter_collector,
     &rocl_derived_collector,     &rocl_streams_collector,     &rocl_samples_collector,

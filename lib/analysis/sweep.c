@@ -36,7 +36,7 @@ void rocl_sweep_close(rocl_sweep *s)
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* The last records are added, and workers' extents joined; once. */
-static rocl_status complete(rocl_sweep *s, rocl_error *err)
+static rocl_status complete_records(rocl_sweep *s, rocl_error *err)
 {
     if (s->completed)
         return ROCL_OK;
@@ -46,7 +46,7 @@ static rocl_status complete(rocl_sweep *s, rocl_error *err)
 }
 
 /* to: gets the records of GPUs that rank 0 sweeps; NULL on rank 0. */
-static rocl_status sweep(rocl_sweep *s, rocl_put *to, rocl_error *err)
+static rocl_status sweep_gpus(rocl_sweep *s, rocl_put *to, rocl_error *err)
 {
     rocl_sort_record rec;
     int64_t *last = NULL; /* the result that is extended */
@@ -76,8 +76,8 @@ static rocl_status sweep(rocl_sweep *s, rocl_put *to, rocl_error *err)
 
 rocl_status rocl_sweep_finish(rocl_sweep *s, rocl_error *err)
 {
-    const rocl_status st = complete(s, err);
-    return st == ROCL_OK ? sweep(s, NULL, err) : st;
+    const rocl_status st = complete_records(s, err);
+    return st == ROCL_OK ? sweep_gpus(s, NULL, err) : st;
 }
 
 /* ---- the ranks of a team --------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void take_extents(rocl_sweep *s, rocl_taken *from)
 
 static rocl_status prepare_sweep(void *self, unsigned round, rocl_error *err)
 {
-    return round == ASK_WHO ? complete(self, err) : ROCL_OK;
+    return round == ASK_WHO ? complete_records(self, err) : ROCL_OK;
 }
 
 static rocl_status ask_sweep(void *self, unsigned round, unsigned rank, rocl_put *to,
@@ -143,7 +143,7 @@ static rocl_status answer_sweep(void *self, rocl_taken *question, rocl_put *to, 
     rocl_sweep *s = self;
     uint64_t gpu;
     if (rocl_take_number(question) == ASK_WHO) {
-        const rocl_status st = complete(s, err);
+        const rocl_status st = complete_records(s, err);
         for (size_t i = 0; i < s->c.trace->gpu_count; i++)
             if (is_here(s, i))
                 rocl_put_number(to, i + 1);
@@ -157,7 +157,7 @@ static rocl_status answer_sweep(void *self, rocl_taken *question, rocl_put *to, 
         s->wanted[gpu - 1] = true;
     }
     take_extents(s, question);
-    return question->r.bad ? rocl_team_bad_message(err) : sweep(s, to, err);
+    return question->r.bad ? rocl_team_bad_message(err) : sweep_gpus(s, to, err);
 }
 
 static rocl_status hear_sweep(void *self, unsigned rank, rocl_taken *answer, rocl_error *err)

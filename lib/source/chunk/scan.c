@@ -144,7 +144,7 @@ static void count_fault(chunk_worker *w, rocl_fault f)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static uint32_t intern(chunk_worker *w, rocl_view s)
+static uint32_t intern_text(chunk_worker *w, rocl_view s)
 {
     uint32_t id = rocl_strings_put(w->process->file->trace->strings, s.p, s.n);
     if (id == ROCL_NONE)
@@ -173,8 +173,8 @@ static uint32_t find_text(chunk_worker *w, uint64_t id)
 static void add_name(chunk_worker *w, chunk_record *r)
 {
     uint64_t id = chunk_read_number(r);
-    uint32_t category = intern(w, chunk_read_text(r));
-    uint32_t name = intern(w, chunk_read_rest(r));
+    uint32_t category = intern_text(w, chunk_read_text(r));
+    uint32_t name = intern_text(w, chunk_read_rest(r));
     if (!ROCL_GROW(w->name_list, w->name_cap, w->name_count + 1) ||
         !rocl_map_put(&w->names, id, (uint32_t)w->name_count)) {
         fail_memory(w);
@@ -286,9 +286,9 @@ static void add_parameters(chunk_worker *w, chunk_record *r)
         return;
     }
     for (size_t i = 0; i < list.count; i++) {
-        uint32_t type = intern(w, chunk_read_text(r));
+        uint32_t type = intern_text(w, chunk_read_text(r));
         w->parameters[w->parameter_count++] =
-            (chunk_parameter){.type = type, .name = intern(w, chunk_read_text(r))};
+            (chunk_parameter){.type = type, .name = intern_text(w, chunk_read_text(r))};
     }
     w->lists_all[w->list_count++] = list;
 }
@@ -746,7 +746,7 @@ static void add_record(chunk_worker *w, chunk_record *r)
         break;
     case ROCL_REC_TEXT:
         id = chunk_read_number(r);
-        if (!rocl_map_put(&w->texts, id, intern(w, chunk_read_rest(r))))
+        if (!rocl_map_put(&w->texts, id, intern_text(w, chunk_read_rest(r))))
             fail_memory(w);
         break;
     case ROCL_REC_NAME:

@@ -10,30 +10,30 @@
 
 enum { PEOPLE_SLICES = 60, DATA_SLICES = 1000 };
 
-typedef enum activity { KERNEL, COPY, EITHER, ACTIVITIES } activity;
+typedef enum measure { KERNEL, COPY, EITHER, MEASURES } measure;
 
 typedef struct slice {
-    int64_t ns[ACTIVITIES];
+    int64_t ns[MEASURES];
     int64_t kernels; /* started in it */
 } slice;
 
 enum { SLICE_VALUES = sizeof(slice) / sizeof(int64_t) };
 
-typedef struct utilisation {
-    rocl_sweep sweep;          /* by GPU, start, end, activity; results are slices */
-    size_t cap;                /* how many slices */
-    rocl_slices time;          /* slices of the GPU that is swept */
-    int64_t until[ACTIVITIES]; /* covered up to here */
-} utilisation;
+typedef struct timeline {
+    rocl_sweep sweep;        /* by GPU, start, end, measure; results are slices */
+    size_t cap;              /* how many slices */
+    rocl_slices time;        /* slices of the GPU that is swept */
+    int64_t until[MEASURES]; /* covered up to here */
+} timeline;
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl_batch *b,
-                                         rocl_error *err)
+static rocl_status add_timeline_batch(void *self, unsigned worker, const rocl_batch *b,
+                                      rocl_error *err)
 {
-    utilisation *u = self;
-    const rocl_trace *t = u->sweep.c.trace;
-    rocl_extent *spans = &u->sweep.extents[worker * t->machine_count];
+    timeline *tl = self;
+    const rocl_trace *t = tl->sweep.c.trace;
+    rocl_extent *spans = &tl->sweep.extents[worker * t->machine_count];
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
@@ -43,7 +43,7 @@ static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl
             const uint64_t key[4] = {(uint64_t)(gpus[k] - t->gpus), (uint64_t)e->start,
                                      (uint64_t)e->end, b->kind == ROCL_COPY ? COPY : KERNEL};
             rocl_extent_add(&spans[gpus[k]->machine], e->start, e->end);
-            st = rocl_sweep_add(&u->sweep, worker, key, err);
+            st = rocl_sweep_add(&tl->sweep, worker, key, err);
         }
     }
     return st;
@@ -51,48 +51,48 @@ static rocl_status add_utilisation_batch(void *self, unsigned worker, const rocl
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-static rocl_slices slices_of(const utilisation *u, uint64_t gpu)
+static rocl_slices slices_of(const timeline *tl, uint64_t gpu)
 {
-    const rocl_extent *all = &u->sweep.extents[u->sweep.c.trace->gpus[gpu].machine];
-    return rocl_slices_of(all->first, all->last, u->cap);
+    const rocl_extent *all = &tl->sweep.extents[tl->sweep.c.trace->gpus[gpu].machine];
+    return rocl_slices_of(all->first, all->last, tl->cap);
 }
 
 static bool is_possible(const void *self, const uint64_t *key)
 {
-    const utilisation *u = self;
-    const rocl_extent *all = &u->sweep.extents[u->sweep.c.trace->gpus[key[0]].machine];
+    const timeline *tl = self;
+    const rocl_extent *all = &tl->sweep.extents[tl->sweep.c.trace->gpus[key[0]].machine];
     return (int64_t)key[1] >= all->first && (int64_t)key[2] <= all->last &&
            (int64_t)key[1] <= (int64_t)key[2] && key[3] <= COPY;
 }
 
 /* Adds what the work before does not cover. */
-static void extend_union(utilisation *u, slice *slices, activity a, int64_t start, int64_t end)
+static void extend_union(timeline *tl, slice *slices, measure a, int64_t start, int64_t end)
 {
-    int64_t from = start > u->until[a] ? start : u->until[a];
-    for (uint64_t i = rocl_slice_at(&u->time, from); from < end; i++) {
-        const int64_t next = rocl_slice_begin(&u->time, i + 1), to = next < end ? next : end;
+    int64_t from = start > tl->until[a] ? start : tl->until[a];
+    for (uint64_t i = rocl_slice_at(&tl->time, from); from < end; i++) {
+        const int64_t next = rocl_slice_begin(&tl->time, i + 1), to = next < end ? next : end;
         slices[i].ns[a] += to - from;
         from = to;
     }
-    u->until[a] = end > u->until[a] ? end : u->until[a];
+    tl->until[a] = end > tl->until[a] ? end : tl->until[a];
 }
 
 /* Equal records are the same work to us. */
 static rocl_status add_work(void *self, const uint64_t *key, int64_t *result, bool first,
                             rocl_error *err)
 {
-    utilisation *u = self;
+    timeline *tl = self;
     slice *slices = (slice *)(void *)result;
     const int64_t start = (int64_t)key[1], end = (int64_t)key[2];
     (void)err;
     if (first) {
-        u->time = slices_of(u, key[0]);
-        for (activity a = 0; a < ACTIVITIES; a++)
-            u->until[a] = u->time.first;
+        tl->time = slices_of(tl, key[0]);
+        for (measure a = 0; a < MEASURES; a++)
+            tl->until[a] = tl->time.first;
     }
-    slices[rocl_slice_at(&u->time, start)].kernels += key[3] == KERNEL;
-    extend_union(u, slices, (activity)key[3], start, end);
-    extend_union(u, slices, EITHER, start, end);
+    slices[rocl_slice_at(&tl->time, start)].kernels += key[3] == KERNEL;
+    extend_union(tl, slices, (measure)key[3], start, end);
+    extend_union(tl, slices, EITHER, start, end);
     return ROCL_OK;
 }
 
@@ -105,8 +105,8 @@ static const rocl_sweep_def sweep_def = {
 typedef struct slice_row {
     const rocl_gpu *gpu;
     uint64_t slice;
-    int64_t start, end, ns[ACTIVITIES], idle, kernels;
-    double percent[ACTIVITIES];
+    int64_t start, end, ns[MEASURES], idle, kernels;
+    double percent[MEASURES];
 } slice_row;
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(slice_row, field)
@@ -129,7 +129,7 @@ static const rocl_column slice_columns[] = {
 /* For people: a line of characters for all slices. */
 typedef struct line_row {
     const rocl_gpu *gpu;
-    const char *activity, *line;
+    const char *measure, *line;
     double slice_ns, percent;
 } line_row;
 
@@ -138,30 +138,30 @@ typedef struct line_row {
 
 static const rocl_column line_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
-    {"what", "What", ROCL_UNIT_TEXT, CELL(activity)},
+    {"what", "What", ROCL_UNIT_TEXT, CELL(measure)},
     {"line", "Share of each slice", ROCL_UNIT_TEXT, CELL(line)},
     {"slice_ns", "Slice", ROCL_UNIT_NS, CELL(slice_ns)},
     {"average_percent", "Average %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
-static const rocl_table_def slice_table = {&rocl_utilisation_report.tab, "timeline",
+static const rocl_table_def slice_table = {&rocl_timeline_report.tab, "timeline",
                                            "Timeline per GPU", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def line_table = {&rocl_utilisation_report.tab, "timeline",
-                                          "Timeline per GPU", ROCL_COLUMNS(line_columns)};
+static const rocl_table_def line_table = {&rocl_timeline_report.tab, "timeline", "Timeline per GPU",
+                                          ROCL_COLUMNS(line_columns)};
 
-const rocl_report_def rocl_utilisation_report = {
+const rocl_report_def rocl_timeline_report = {
     "timeline",
     {"timeline", "Utilisation"},
     "for each GPU: how busy it was over time",
     (const rocl_table_def *const[]){&slice_table, &line_table, NULL}};
 
-static rocl_status add_slice_rows(const utilisation *u, uint64_t gpu, const slice *slices,
+static rocl_status add_slice_rows(const timeline *tl, uint64_t gpu, const slice *slices,
                                   const rocl_report_rows *r, rocl_error *err)
 {
-    const rocl_slices time = slices_of(u, gpu);
+    const rocl_slices time = slices_of(tl, gpu);
     for (uint64_t i = 0; i < time.count; i++) {
         const slice *s = &slices[i];
-        slice_row row = {.gpu = &u->sweep.c.trace->gpus[gpu],
+        slice_row row = {.gpu = &tl->sweep.c.trace->gpus[gpu],
                          .slice = i,
                          .start = rocl_slice_begin(&time, i),
                          .end = rocl_slice_begin(&time, i + 1),
@@ -169,7 +169,7 @@ static rocl_status add_slice_rows(const utilisation *u, uint64_t gpu, const slic
         int64_t length = row.end - row.start, busy = s->ns[EITHER];
         if (busy > length || busy < s->ns[KERNEL] || busy < s->ns[COPY])
             return rocl_fail(err, ROCL_INTERNAL, "the times of a slice do not add up");
-        for (activity a = 0; a < ACTIVITIES; a++) {
+        for (measure a = 0; a < MEASURES; a++) {
             row.ns[a] = s->ns[a];
             row.percent[a] = rocl_percent(s->ns[a], length);
         }
@@ -191,24 +191,24 @@ static const char *level_sign(int64_t ns, int64_t length, bool ascii)
     return ascii ? digits[n] : blocks[n];
 }
 
-static rocl_status add_line_rows(const utilisation *u, uint64_t gpu, const slice *slices,
+static rocl_status add_line_rows(const timeline *tl, uint64_t gpu, const slice *slices,
                                  const rocl_report_rows *r, rocl_error *err)
 {
-    static const char *const names[ACTIVITIES] = {"kernels", "copies", "busy"};
-    const rocl_slices time = slices_of(u, gpu);
+    static const char *const names[MEASURES] = {"kernels", "copies", "busy"};
+    const rocl_slices time = slices_of(tl, gpu);
     char *line = malloc(time.count * 3 + 1);
     if (!line)
         return rocl_fail_memory(err);
-    for (activity a = 0; a < ACTIVITIES; a++) {
+    for (measure a = 0; a < MEASURES; a++) {
         char *end = line;
         int64_t sum = 0;
         for (uint64_t i = 0; i < time.count; i++) {
             int64_t length = rocl_slice_begin(&time, i + 1) - rocl_slice_begin(&time, i);
-            end = stpcpy(end, level_sign(slices[i].ns[a], length, u->sweep.c.options->ascii));
+            end = stpcpy(end, level_sign(slices[i].ns[a], length, tl->sweep.c.options->ascii));
             sum += slices[i].ns[a];
         }
-        rocl_add_row(r, &(line_row){.gpu = &u->sweep.c.trace->gpus[gpu],
-                                    .activity = names[a],
+        rocl_add_row(r, &(line_row){.gpu = &tl->sweep.c.trace->gpus[gpu],
+                                    .measure = names[a],
                                     .line = line,
                                     .slice_ns = (double)time.length / (double)time.count,
                                     .percent = rocl_percent(sum, (int64_t)time.length)});
@@ -219,41 +219,41 @@ static rocl_status add_line_rows(const utilisation *u, uint64_t gpu, const slice
 
 /* ---- the collector --------------------------------------------------------------------------- */
 
-static rocl_status open_utilisation(void *self, rocl_error *err)
+static rocl_status open_timeline(void *self, rocl_error *err)
 {
-    utilisation *u = self;
-    const rocl_stats_options *o = u->sweep.c.options;
-    u->cap = o->slices ? o->slices : o->pictures ? PEOPLE_SLICES : DATA_SLICES;
-    return rocl_sweep_open(&u->sweep, &sweep_def, u->cap * SLICE_VALUES, err);
+    timeline *tl = self;
+    const rocl_stats_options *o = tl->sweep.c.options;
+    tl->cap = o->slices ? o->slices : o->pictures ? PEOPLE_SLICES : DATA_SLICES;
+    return rocl_sweep_open(&tl->sweep, &sweep_def, tl->cap * SLICE_VALUES, err);
 }
 
-static rocl_status finish_utilisation(void *self, rocl_tables *out, rocl_error *err)
+static rocl_status finish_timeline(void *self, rocl_tables *out, rocl_error *err)
 {
-    utilisation *u = self;
-    const rocl_collector *c = &u->sweep.c;
+    timeline *tl = self;
+    const rocl_collector *c = &tl->sweep.c;
     const bool pictures = c->options->pictures;
     const rocl_report_rows r = rocl_begin_table(c, out, pictures ? &line_table : &slice_table, 0);
-    rocl_status st = rocl_sweep_finish(&u->sweep, err);
+    rocl_status st = rocl_sweep_finish(&tl->sweep, err);
     for (size_t i = 0; i < c->trace->gpu_count && st == ROCL_OK; i++) {
-        const slice *slices = (const void *)u->sweep.results[i];
+        const slice *slices = (const void *)tl->sweep.results[i];
         if (slices)
-            st = (pictures ? add_line_rows : add_slice_rows)(u, i, slices, &r, err);
+            st = (pictures ? add_line_rows : add_slice_rows)(tl, i, slices, &r, err);
     }
     return st;
 }
 
-static void close_utilisation(void *self)
+static void close_timeline(void *self)
 {
     rocl_sweep_close(self);
 }
 
-const rocl_collector_def rocl_utilisation_collector = {
+const rocl_collector_def rocl_timeline_collector = {
     .reports = 1u << ROCL_REPORT_TIMELINE,
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
-    .size = sizeof(utilisation),
-    .open = open_utilisation,
-    .add_batch = add_utilisation_batch,
-    .finish = finish_utilisation,
-    .close = close_utilisation,
+    .size = sizeof(timeline),
+    .open = open_timeline,
+    .add_batch = add_timeline_batch,
+    .finish = finish_timeline,
+    .close = close_timeline,
     .gather = &rocl_sweep_gather,
 };
