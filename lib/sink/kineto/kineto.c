@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/out_set.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -450,7 +451,6 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     const rocl_capture *c = &s->trace->captures[index]->pub;
     kineto_capture *at = &s->captures[index];
     rocl_sort_record rec;
-    bool more = true;
     forget_ranges(s);
     s->capture = c;
     s->links = at->links;
@@ -464,8 +464,7 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     }
     put_own_text(s);
     rocl_status st = rocl_sorter_start(at->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(at->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(at->sorter, &rec, &st, err)) {
         size_t weight = 0;
         st = walk_record(s, &rec, &weight, err);
         if (st == ROCL_OK)
@@ -558,9 +557,9 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
     rocl_buf_str(b, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
     kineto_put_devices(&s->own, machine);
     if (rank >= 0) {
-        kineto_put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
+        rocl_buf_str_i64(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
         if (ranks)
-            kineto_put_uint(b, ", \"world_size\": ", ranks);
+            rocl_buf_str_u64(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
     const char *host = s->host < 0 ? "" : rocl_text(t, s->roster.hosts[s->host].hostname, NULL);
@@ -573,7 +572,7 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
     rocl_roster_put(b, t, &s->roster);
     rocl_buf_str(b, ",\n  \"generator\": \"rocline " ROCLINE_VERSION
                     "\",\n  \"displayTimeUnit\": \"ms\",\n");
-    kineto_put_int(b, "  \"baseTimeNanoseconds\": ", s->format.base);
+    rocl_buf_str_i64(b, "  \"baseTimeNanoseconds\": ", s->format.base);
     rocl_buf_str(b, ",\n  \"traceEvents\": [");
     s->own.begun = false;
     put_own_text(s);
