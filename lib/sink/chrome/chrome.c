@@ -111,40 +111,70 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
     return st == ROCL_OK && c->trace->joint ? draw_capture(c, capture, err) : st;
 }
 
-static int64_t time_base(const chrome_sink *c, const chrome_span *all)
+/* A rank tells the times of its events, the first capture that it has drawn, and the GPUs that it
+ * has seen. All text depends on what rank 0 makes of that: the base of times, and which capture
+ * begins. */
+static void tell_times(void *ctx, rocl_buf *b)
 {
+    const chrome_sink *c = ctx;
+    rocl_buf_varint(b, rocl_zigzag(c->all.first));
+    rocl_buf_varint(b, rocl_zigzag(c->all.last));
+    rocl_buf_varint(b, c->begins);
+    for (size_t i = 0; i < c->trace->gpu_count; i++)
+        rocl_buf_byte(b, c->numbers.gpu_seen[i]);
+}
+
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
+{
+    chrome_sink *c = ctx;
+    (void)rank;
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    widen_span(&c->all, first, rocl_unzigzag(rocl_next_number(r)));
+    const uint32_t begins = (uint32_t)rocl_next_number(r);
+    c->begins = begins < c->begins ? begins : c->begins;
+    const uint8_t *seen = rocl_next_bytes(r, c->trace->gpu_count);
+    for (size_t i = 0; seen && i < c->trace->gpu_count; i++)
+        if (seen[i])
+            c->numbers.gpu_seen[i] = true;
+    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static void decide_base(void *ctx, rocl_buf *b)
+{
+    chrome_sink *c = ctx;
+    const chrome_span *all = &c->all;
     if (all->last > all->first && (uint64_t)all->last - (uint64_t)all->first >= EXACT)
         rocl_notice(c->trace,
                     "the times are %" PRId64 " days apart, perhaps because clocks differ: readers "
                     "that use doubles lose single nanoseconds",
                     (int64_t)(((uint64_t)all->last - (uint64_t)all->first) / SECOND / 86400));
-    return all->last < EXACT ? 0 : all->first - all->first % SECOND;
+    chrome_stream_set_base(&c->stream, all->last < EXACT ? 0 : all->first - all->first % SECOND);
+    rocl_buf_varint(b, rocl_zigzag(c->stream.base));
+    rocl_buf_varint(b, c->begins);
+}
+
+static void take_base(void *ctx, rocl_byte_reader *r)
+{
+    chrome_sink *c = ctx;
+    chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_next_number(r)));
+    c->begins = (uint32_t)rocl_next_number(r);
 }
 
 static rocl_status write_all(chrome_sink *c, rocl_error *err)
 {
+    static const rocl_joint_talk talk = {tell_times, hear_times, decide_base, take_base};
     const rocl_trace *t = c->trace;
-    chrome_span all = {INT64_MAX, INT64_MIN};
     uint64_t rows = 0;
-    rocl_status st = ROCL_OK;
+    c->all = (chrome_span){INT64_MAX, INT64_MIN};
     for (unsigned w = 0; w < t->opt.jobs; w++)
-        widen_span(&all, c->spans[w].first, c->spans[w].last);
-    if (t->joint) { /* all is drawn */
-        if (!rocl_joint_leads(t->joint)) {
-            st = chrome_team_answer(c, &all, err);
-        } else {
-            st = chrome_team_hear(c, &all, err);
-            if (st == ROCL_OK)
-                chrome_stream_set_base(&c->stream, time_base(c, &all));
-            if (st == ROCL_OK)
-                st = chrome_team_tell(c, err);
-        }
-        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
-    }
+        widen_span(&c->all, c->spans[w].first, c->spans[w].last);
     for (size_t i = 0; i < t->capture_count; i++)
         rows += c->captures[i].sorter ? rocl_sorter_count(c->captures[i].sorter) : 0;
-    rocl_progress_phase(c->trace, "writing", rows);
-    chrome_stream_set_base(&c->stream, time_base(c, &all));
+    if (!t->joint) /* else all is drawn */
+        rocl_progress_phase(c->trace, "writing", rows);
+    rocl_status st = rocl_joint_agree(t->joint, &talk, c, err);
+    if (t->joint)
+        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
             st = draw_capture(c, &t->captures[i]->pub, err);

@@ -39,15 +39,15 @@ typedef struct kineto_capture {
     rocl_links links;
 } kineto_capture;
 
-typedef struct kineto_worker {
-    kineto_writer writer; /* first */
-    int64_t first, last;
-    uint64_t left_out;
-} kineto_worker;
-
 typedef struct kineto_times {
     int64_t first, last;
 } kineto_times;
+
+typedef struct kineto_worker {
+    kineto_writer writer; /* first */
+    kineto_times times;
+    uint64_t left_out;
+} kineto_worker;
 
 typedef struct open_range { /* of the thread at hand */
     int64_t end;
@@ -75,6 +75,7 @@ typedef struct kineto_sink {
     rocl_trace *trace;
     const rocl_kineto_options *opt;
     kineto_worker *workers;
+    kineto_times times;       /* of all events; on rank 0 later those of all ranks */
     kineto_capture *captures; /* by index */
     kineto_format format;
     kineto_writer own; /* of the thread that walks: for items that are not records */
@@ -130,6 +131,12 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     return st ? st : rocl_links_open(&at->links, s->trace, true, err);
 }
 
+static void widen_times(kineto_times *t, int64_t first, int64_t last)
+{
+    t->first = first < t->first ? first : t->first;
+    t->last = last > t->last ? last : t->last;
+}
+
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     kineto_sink *s = self;
@@ -141,8 +148,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     }
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        w->first = e->start < w->first ? e->start : w->first;
-        w->last = e->end > w->last ? e->end : w->last;
+        widen_times(&w->times, e->start, e->end);
     }
     if (b->kind != ROCL_ALLOC)
         return rocl_encoder_events(s, worker, b, err);
@@ -699,61 +705,45 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
+static void tell_times(void *ctx, rocl_buf *b)
 {
-    kineto_times *all = ctx;
-    const int64_t first = rocl_unzigzag(rocl_next_number(r));
-    const int64_t last = rocl_unzigzag(rocl_next_number(r));
-    (void)rank, (void)err;
-    all->first = first < all->first ? first : all->first;
-    all->last = last > all->last ? last : all->last;
-    return ROCL_OK; /* the caller checks whether it was cut */
+    const kineto_sink *s = ctx;
+    rocl_buf_varint(b, rocl_zigzag(s->times.first));
+    rocl_buf_varint(b, rocl_zigzag(s->times.last));
 }
 
-/* The ranks other than 0: tell their times, hear the base. */
-static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
-    rocl_byte_reader r;
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    rocl_buf_varint(&b, rocl_zigzag(own->first));
-    rocl_buf_varint(&b, rocl_zigzag(own->last));
-    rocl_status st = rocl_joint_next_question(s->trace->joint, &r, err);
-    if (st == ROCL_OK)
-        st = rocl_joint_answer(s->trace->joint, &b, err);
-    rocl_buf_free(&b);
-    if (st == ROCL_OK)
-        st = rocl_joint_end_answer(s->trace->joint, err);
-    if (st == ROCL_OK)
-        st = rocl_joint_next_question(s->trace->joint, &r, err);
-    if (st == ROCL_OK)
-        s->format.base = rocl_unzigzag(rocl_next_number(&r));
-    return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
+    kineto_sink *s = ctx;
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    (void)rank, (void)err;
+    widen_times(&s->times, first, rocl_unzigzag(rocl_next_number(r)));
+    return ROCL_OK; /* the caller checks whether it was cut */
 }
 
 /* A second at or before the first event, so that times are exact as doubles. One for all ranks:
  * readers compare times of ranks without it. */
+static void decide_base(void *ctx, rocl_buf *b)
+{
+    kineto_sink *s = ctx;
+    const int64_t first = s->times.first;
+    s->format.base = s->times.last < first || first < 0 ? 0 : first - first % SECOND;
+    rocl_buf_varint(b, rocl_zigzag(s->format.base));
+}
+
+static void take_base(void *ctx, rocl_byte_reader *r)
+{
+    kineto_sink *s = ctx;
+    s->format.base = rocl_unzigzag(rocl_next_number(r));
+}
+
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    rocl_joint *joint = s->trace->joint;
-    uint8_t space[ROCL_TEAM_SHORT];
-    kineto_times all = {INT64_MAX, INT64_MIN};
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
-        all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
-        all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
-    }
-    if (joint && !rocl_joint_leads(joint))
-        return answer_with_times(s, &all, err);
-    if (joint) { /* rank 0 hears when the others have events, and tells them what is chosen */
-        const rocl_buf ask = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-        st = rocl_joint_ask_all(joint, &ask, err);
-        if (st == ROCL_OK)
-            st = rocl_joint_hear(joint, hear_times, &all, err);
-    }
-    s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
-    const rocl_buf tell = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return st == ROCL_OK && joint ? rocl_joint_ask_all(joint, &tell, err) : st;
+    static const rocl_joint_talk talk = {tell_times, hear_times, decide_base, take_base};
+    s->times = (kineto_times){INT64_MAX, INT64_MIN};
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        widen_times(&s->times, s->workers[w].times.first, s->workers[w].times.last);
+    return rocl_joint_agree(s->trace->joint, &talk, s, err);
 }
 
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
@@ -782,8 +772,7 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
     kineto_writer_open(&s->own, &s->format);
     s->own.to = &s->text;
     for (unsigned w = 0; w < t->opt.jobs; w++) {
-        s->workers[w].first = INT64_MAX;
-        s->workers[w].last = INT64_MIN;
+        s->workers[w].times = (kineto_times){INT64_MAX, INT64_MIN};
         kineto_writer_open(&s->workers[w].writer, &s->format);
     }
     /* A file whose captures one rank reads can be written by that rank alone. */
