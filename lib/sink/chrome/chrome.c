@@ -73,7 +73,6 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     chrome_capture *at = &c->captures[capture->index];
     rocl_timeline *t = &c->timeline;
     chrome_stream *s = &c->stream;
-    rocl_timeline_counts counts = {0};
     rocl_timeline_set_capture(t, capture);
     t->sorter = at->sorter;
     t->sequences = at->sequences;
@@ -84,13 +83,9 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     if (st == ROCL_OK && s->lines.weight && c->begins == ROCL_NONE)
         c->begins = capture->index;
     if (st == ROCL_OK)
-        st = rocl_draw_capture(t, &chrome_drawing_ops, c, s->file.pipe, false, &counts, err);
+        st = rocl_draw_capture(t, &chrome_drawing_ops, c, s->file.pipe, false, &c->counts, err);
     if (st == ROCL_OK)
         st = chrome_stream_flush(s, true, err);
-    c->report.slices += counts.slices;
-    c->report.values += counts.values;
-    c->report.lanes += counts.lanes;
-    c->report.moved += counts.moved;
     forget_capture(at);
     return st;
 }
@@ -218,20 +213,14 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&c, err);
+    rocl_joint_sums sums = rocl_timeline_sums(&c.counts);
     if (st == ROCL_OK) {
-        uint64_t counts[] = {c.report.slices, c.report.values, c.report.lanes, c.report.moved};
-        rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
         rocl_buf gpus = {0}, who = {0};
         chrome_describe_gpus(&c.numbers, &gpus);
         chrome_put_roster(&c.numbers, &who);
         st = chrome_stream_commit(&c.stream, &gpus, &who, &sums, err);
         rocl_buf_free(&gpus);
         rocl_buf_free(&who);
-        c.report.bytes = sums.bytes;
-        c.report.slices = counts[0];
-        c.report.values = counts[1];
-        c.report.lanes = counts[2];
-        c.report.moved = counts[3];
     }
     for (size_t i = 0; c.captures && i < c.trace->capture_count; i++)
         forget_capture(&c.captures[i]);
@@ -242,6 +231,10 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     free(c.captures);
     free(c.spans);
     if (report)
-        *report = c.report;
+        *report = (rocl_written){.bytes = sums.bytes,
+                                 .slices = c.counts.slices,
+                                 .values = c.counts.values,
+                                 .lanes = c.counts.lanes,
+                                 .moved = c.counts.moved};
     return st ? st : rocl_trace_outcome_utf8(t);
 }

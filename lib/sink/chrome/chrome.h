@@ -214,7 +214,7 @@ typedef struct chrome_sink {
     uint32_t begins;          /* the first capture that has lines */
     chrome_stream stream;
     chrome_numbers numbers;
-    rocl_written report;
+    rocl_timeline_counts counts;
 } chrome_sink;
 
 #endif

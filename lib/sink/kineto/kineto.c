@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/out_set.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -476,16 +477,13 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
         if (st == ROCL_OK)
             st = rocl_piped_end_record(&s->file, s->trace, weight, err);
     }
-    if (st == ROCL_OK) {
-        st = ROCL_OK;
-        for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
-            const gpu_range *r = &s->ranges[i];
-            const kineto_annotation *a = &s->annotations[r->annotation];
-            kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream,
-                                      r->first, r->last);
-            put_own_text(s);
-            st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
-        }
+    for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
+        const gpu_range *r = &s->ranges[i];
+        const kineto_annotation *a = &s->annotations[r->annotation];
+        kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream, r->first,
+                                  r->last);
+        put_own_text(s);
+        st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
     }
     rocl_sorter_free(at->sorter);
     at->sorter = NULL;
@@ -653,33 +651,27 @@ static bool is_own(const kineto_sink *s, int32_t rank, bool none)
     return !t->joint || rocl_joint_leads(t->joint);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A file for each rank; if there is one, or none is known, that of the given name. */
 static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 {
     rocl_trace *t = s->trace;
-    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
+    int64_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
     size_t n = 0, all = 0;
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; ranks && i < t->capture_count; i++)
         if (rocl_trace_takes(t, &t->captures[i]->pub))
             ranks[all++] = rank_of(&t->captures[i]->pub);
     if (all)
-        qsort(ranks, all, sizeof *ranks, compare_ranks);
+        qsort(ranks, all, sizeof *ranks, rocl_compare_i64);
     for (size_t i = 0; i < all; i++)
         if (!i || ranks[i] != ranks[n - 1])
             ranks[n++] = ranks[i];
     /* The total is known only if no rank is missing. */
-    const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int32_t)n - 1 ? n : 0;
+    const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int64_t)n - 1 ? n : 0;
     if (n > 1 && !strcmp(s->opt->path, "-"))
         st = rocl_fail(err, ROCL_USAGE, "%zu ranks are as many files: standard output is one", n);
     for (size_t i = 0; i < (n ? n : 1) && st == ROCL_OK; i++) {
-        const int32_t rank = n ? ranks[i] : -1;
+        const int32_t rank = n ? (int32_t)ranks[i] : -1;
         if (!is_own(s, rank, !n))
             continue;
         char *own = n > 1 ? name_of_rank(s->opt->path, rank) : NULL;

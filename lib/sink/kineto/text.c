@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/identity.h"
 
@@ -424,12 +425,6 @@ typedef struct gpu_device {
     uint32_t name;
 } gpu_device;
 
-static int compare_devices(const void *a, const void *b)
-{
-    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
-    return (x > y) - (x < y);
-}
-
 void kineto_put_devices(kineto_writer *w, uint32_t machine)
 {
     const rocl_trace *t = w->format->trace;
@@ -450,7 +445,7 @@ void kineto_put_devices(kineto_writer *w, uint32_t machine)
         }
     }
     if (n)
-        qsort(devices, n, sizeof *devices, compare_devices);
+        qsort(devices, n, sizeof *devices, rocl_compare_i64); /* by number, the first member */
     for (size_t i = 0; i < n; i++) {
         if (i && devices[i].number == devices[i - 1].number)
             continue;

@@ -621,19 +621,12 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_er
 
 rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
 {
-    uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
-                         s->counts.moved};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    rocl_joint_sums sums = rocl_timeline_sums(&s->counts);
     FILE *side = s->side;
     s->side = NULL;
     rocl_status st = side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_joint_leads(s->trace->joint) ? complete_on_rank_0(s, &sums, err)
                                                : complete_on_other(s, &sums, err);
-    s->counts = (rocl_timeline_counts){.slices = counts[0],
-                                       .instants = counts[1],
-                                       .values = counts[2],
-                                       .lanes = counts[3],
-                                       .moved = counts[4]};
     return st;
 }

@@ -471,8 +471,6 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
         st = end_row(s, &p, err);
     free(p.values);
     free(p.has);
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     s->report.files = 1;
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }

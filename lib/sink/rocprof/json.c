@@ -695,8 +695,6 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
     rocl_buf_str(b, "],\n\"otherData\": {\n    \"generator\": \"rocline " ROCLINE_VERSION "\"");
     put_processes(s, b);
     rocl_buf_str(b, "\n  }\n}");
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 

@@ -691,8 +691,6 @@ static rocl_status write_all(v3_sink *s, rocl_error *err)
     rocl_buf_str(rocl_piped_buf(&s->file), "{\"rocprofiler-sdk-tool\":[");
     st = put_rows(s, err);
     rocl_buf_str(rocl_piped_buf(&s->file), "]}");
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 
