@@ -165,9 +165,8 @@ struct rocl_timeline {
     uint32_t work_indexes, fold;
 };
 
-/* Call these for each capture in turn: as, or in, begin_capture of a sink whose first member is the
- * timeline; after all its events; when it
- * is written, or cannot be. */
+/* Call these for each capture in turn: in begin_capture of the sink, or as it, where the timeline
+ * is its first member; after all its events; when it is written, or cannot be. */
 rocl_status rocl_timeline_begin_capture(void *self, const rocl_capture *c, rocl_error *err);
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err);
 void rocl_timeline_forget_capture(rocl_timeline *t);

@@ -14,7 +14,7 @@
 
 /* ---- pieces of text -------------------------------------------------------------------------- */
 
-void kineto_put_text(kineto_writer *w, uint32_t text)
+static void put_text(kineto_writer *w, uint32_t text)
 {
     const rocl_cached_text *t = rocl_text_cache_get(&w->texts, text == ROCL_NONE ? 0 : text);
     if (t)
@@ -129,7 +129,7 @@ static void put_source_args(kineto_writer *w, const rocl_track_event *e, const c
         if (known[k])
             continue;
         rocl_buf *b = begin_arg(w, any);
-        kineto_put_text(w, a.name);
+        put_text(w, a.name);
         if (rocl_track_arg_needs_number(w->format->trace, *e, &a, n, own))
             rocl_buf_str_u64(b, " #", n);
         if (a.type != w->format->string_type && is_json_value(a.value, a.len)) {
@@ -226,7 +226,7 @@ static void put_call(kineto_writer *w, const kineto_item *item, const rocl_track
     if (e->name == ROCL_NONE || !e->name)
         rocl_buf_str(b, "(unnamed)");
     else
-        kineto_put_text(w, e->name);
+        put_text(w, e->name);
     put_position(w, pid, tid, e->time);
     if (e->kind == ROCL_INSTANT)
         rocl_buf_str(b, ", \"s\": \"t\"");
@@ -251,7 +251,7 @@ static void put_flow(kineto_writer *w, const rocl_track_event *e)
     const char *category = rocl_text(w->format->trace, e->category, NULL);
     rocl_buf *b = begin_event(w, phases[e->flow_end],
                               rocl_json_plain(category, strlen(category)) ? category : "");
-    kineto_put_text(w, e->name);
+    put_text(w, e->name);
     put_position(w, kineto_pid(w->format, w->capture, process),
                  kineto_tid(w->format, w->capture, thread, process), e->time);
     rocl_buf_str_u64(b, ", \"id\": ", e->flow >> 11); /* below 2^53, for readers that use doubles */
@@ -310,7 +310,7 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
     if (own)
         rocl_buf_str(b, own);
     else if (*name)
-        kineto_put_text(w, e->name);
+        put_text(w, e->name);
     else
         rocl_buf_str(b, "(unnamed)");
     put_position(w, device, stream, e->time);
@@ -365,7 +365,7 @@ void kineto_put_gpu_annotation(kineto_writer *w, uint32_t name, uint64_t operato
 {
     bool any = false;
     rocl_buf *b = begin_event(w, "X", "gpu_user_annotation");
-    kineto_put_text(w, name);
+    put_text(w, name);
     put_position(w, device, stream, first - 1);
     put_us(b, ", \"dur\": ", last - first + 2);
     if (operator_id)
@@ -451,7 +451,7 @@ void kineto_put_devices(kineto_writer *w, uint32_t machine)
             continue;
         rocl_buf_str_i64(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
         rocl_buf_str(b, ", \"name\": \"");
-        kineto_put_text(w, devices[i].name);
+        put_text(w, devices[i].name);
         rocl_buf_str(b, "\"}");
     }
     free(devices);
