@@ -155,7 +155,7 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
         st = rocl_joint_out(s->run.trace, &f->out, path, err);
         free(path);
     }
-    return st == ROCL_OK ? s->format->begin_file(s->ctx, f, err) : st;
+    return st == ROCL_OK && s->format->begin_file ? s->format->begin_file(s->ctx, f, err) : st;
 }
 
 /* The rows of the group are gone. */
@@ -905,7 +905,7 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
         st = format->open(&own, run, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&run->pipe, rocl_columnar_workers(run), &format->pipe, own, err);
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && format->begin_file)
         st = format->begin_file(own, &f, err);
     while (st == ROCL_OK && (st = fill(ctx, &f, err)) == ROCL_OK && f.group_rows) {
         f.rows += f.group_rows;
