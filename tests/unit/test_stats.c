@@ -306,7 +306,7 @@ int main(void)
 {
     static const CMUnitTestFunction of_traces[] = {test_groups, test_summary_groups, test_sorts,
                                                    test_top,    test_same_bytes,     test_busy};
-    static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 3];
+    static struct CMUnitTest tests[COUNT(of_traces) * COUNT(traces) + 4];
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_faults),
