@@ -243,8 +243,8 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
         /* The set of the capture: captures are not in the order of a file. */
         const rocpd_set *set = t->captures[c->index]->state;
         const char *name = NULL;
-        rocpd_table k = 0;
-        while (k + 1 < ROCPD_TABLES && !set->tables[k])
+        schema_table k = 0;
+        while (k + 1 < SCHEMA_TABLES && !set->tables[k])
             k++;
         while (set->tables[k] && index < r->found.count &&
                !((name = rocpd_table_in(&r->found, k, r->found.suffixes[index])) &&

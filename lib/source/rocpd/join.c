@@ -196,8 +196,9 @@ static rocl_status read_arg(const rocpd_row *r, void *ctx, rocl_error *err)
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
                               rocl_error *err)
 {
-    const bool args = task->table == ROCPD_ARG;
-    rocpd_row r = {.set = j->set, .table = (rocpd_table)task->table, .progress = !w->out.to->quiet};
+    const bool args = task->table == SCHEMA_ARG;
+    rocpd_row r = {
+        .set = j->set, .table = (schema_table)task->table, .progress = !w->out.to->quiet};
     value_reader to = {.join = j, .worker = w->out.worker};
     rocl_status st =
         args
@@ -590,11 +591,11 @@ rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w,
             /* No owner in the trace. Arguments of events of other kinds (copies, marks) are not
              * faults, nor is a value whose owner may be in a table that was not read. */
             if (key_class(m.value.key) != JOIN_BY_ARGS &&
-                (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
-                (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
+                (!s->tables[SCHEMA_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+                (!s->tables[SCHEMA_SAMPLE] || s->kinds & samples))
                 st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err,
                                       "%s: table %s: id %lld", s->capture->pub.path,
-                                      s->tables[ROCPD_PMC_EVENT], (long long)m.value.key[JOIN_ROW]);
+                                      s->tables[SCHEMA_VALUE], (long long)m.value.key[JOIN_ROW]);
             if (st == ROCL_OK)
                 st = next_value(&m, err);
             continue;
