@@ -127,14 +127,15 @@ static void free_pieces(rocl_records_input *in, rocl_stored **pieces)
     *pieces = NULL;
 }
 
-void rocl_records_suspend(rocl_records_input *in)
+static void suspend_files(rocl_records_input *in)
 {
     for (size_t i = 0; i < in->file_count; i++)
         if (in->files[i].spool)
             rocl_spool_suspend(in->files[i].spool);
 }
 
-rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
+/* The first pass, and the definitions of the capture. */
+static rocl_status index_input(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     bool again = false;
@@ -186,18 +187,17 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
         st = rocl_bad_records_refuse(in, err);
     if (st == ROCL_OK)
         st = rocl_records_define_all(in, err);
-    rocl_records_suspend(in);
     return st;
 }
 
 /* ---- the input ------------------------------------------------------------------------------- */
 
-rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_trace *t,
-                              const rocl_record_format *format, rocl_error *err)
+rocl_status rocl_records_open(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
+    const rocl_record_format *format = s->ops->records;
     const char *slash = strrchr(s->path, '/');
     rocl_records_input *in = calloc(1, sizeof *in);
-    s->state = *out = in;
+    s->state = in;
     if (!in || !(in->run = calloc(1, sizeof *in->run)))
         return rocl_fail_memory(err);
     pthread_mutex_init(&in->run->lock, NULL);
@@ -209,7 +209,8 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
     in->only_process = ROCL_NO_KEY;
     in->capture = rocl_trace_add_capture(t, s, err);
     in->files = calloc(1 + s->more_count, sizeof *in->files);
-    if (!in->capture || !in->files)
+    in->state = format->state_size ? calloc(1, format->state_size) : NULL;
+    if (!in->capture || !in->files || !(in->state || !format->state_size))
         return rocl_fail_memory(err);
     in->capture->state = in;
     const char *name = slash ? slash + 1 : s->path;
@@ -227,7 +228,11 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
         if (st != ROCL_OK)
             return st;
     }
-    return ROCL_OK;
+    rocl_status st = format->open(in, err);
+    if (st == ROCL_OK && !in->unread)
+        st = index_input(in, err);
+    suspend_files(in);
+    return st;
 }
 
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece)
@@ -304,8 +309,9 @@ void rocl_records_close(rocl_source *s)
     rocl_records_input *in = s->state;
     if (!in)
         return;
-    if (in->format && in->format->close)
+    if (in->state && in->format->close)
         in->format->close(in);
+    free(in->state);
     if (in->run) {
         for (int of = 0; of < ROCL_KEYS; of++) {
             rocl_registry_free(&in->run->keys[of]);

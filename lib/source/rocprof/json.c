@@ -602,20 +602,9 @@ static rocl_status refine_file(rocl_records_input *in, rocl_error *err)
 static void close_file(rocl_records_input *in)
 {
     json_file *f = in->state;
-    if (f) {
-        rocprof_flows_free(f->flows);
-        rocprof_who_free(&f->who);
-    }
-    free(f);
+    rocprof_flows_free(f->flows);
+    rocprof_who_free(&f->who);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
-                                          .parse = parse_piece,
-                                          .keeps = true,
-                                          .complete = complete_link,
-                                          .free_worker = free_worker,
-                                          .refine = refine_file,
-                                          .close = close_file};
 
 /* "4242_output.json", "NAME_4242_output.json" of v2. */
 static uint64_t read_file_pid(const char *path)
@@ -658,27 +647,31 @@ static rocl_status outline_file(rocl_records_input *in, json_file *f, rocl_error
     return st;
 }
 
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
+    json_file *f = in->state;
     char head[16];
     size_t got = 0;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    json_file *f = in->state = calloc(1, sizeof *f);
-    if (!f || !rocprof_intern_words(&f->words, t))
+    if (!rocprof_intern_words(&f->words, in->trace))
         return rocl_fail_memory(err);
-    f->kfd = rocl_strings_put(t->strings, "KFD_API", 7);
-    st = rocprof_flows_new(&f->flows, t, err);
+    f->kfd = rocl_strings_put(in->trace->strings, "KFD_API", 7);
+    rocl_status st = rocprof_flows_new(&f->flows, in->trace, err);
     if (st == ROCL_OK)
         st = rocl_spool_read(in->files[0].spool, head, sizeof head, 0, &got, err);
     /* The first event of v1 is empty. */
     f->v2 = st == ROCL_OK && (got < sizeof head || memcmp(head, "{ \"traceEvents\":", 16) != 0);
-    in->only_process = f->v2 ? read_file_pid(s->path) : ROCL_NO_KEY;
-    if (st == ROCL_OK)
-        st = outline_file(in, f, err);
-    return st ? st : rocl_records_index(in, err);
+    in->only_process = f->v2 ? read_file_pid(in->source->path) : ROCL_NO_KEY;
+    return st ? st : outline_file(in, f, err);
 }
 
-const rocl_source_ops rocl_rocprof_json_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(json_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .keeps = true,
+                                          .complete = complete_link,
+                                          .free_worker = free_worker,
+                                          .refine = refine_file,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_rocprof_json_ops = {ROCL_RECORDS_OPS(format)};

@@ -118,28 +118,22 @@ const char *rocprof_missing_column(rocprof_table table, uint64_t columns)
 
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 {
-    const struct {
-        uint32_t *to;
-        const char *text;
-    } words[] = {{&w->hip, "HIP_RUNTIME_API"},
-                 {&w->hsa, "HSA_CORE_API"},
-                 {&w->range, "MARKER_CORE_RANGE_API"},
-                 {&w->mark, "MARKER_CORE_API"},
-                 {&w->kernel, "KERNEL_DISPATCH"},
-                 {&w->copy, "MEMORY_COPY"},
-                 {&w->barrier, "BARRIER_PACKET"},
-                 {&w->allocation, "MEMORY_ALLOCATION"},
-                 {&w->scratch, "SCRATCH_MEMORY"},
-                 {&w->sample, "PC_SAMPLING"},
-                 {&w->graph, "GRAPH_LAUNCH"},
-                 {&w->event, "HIP_EVENT"},
-                 {&w->spm, "SPM"}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        *words[i].to = rocl_strings_put(t->strings, words[i].text, strlen(words[i].text));
-        ok &= *words[i].to != ROCL_NONE;
-    }
-    return ok;
+    /* In the order of the members. */
+    static const char *const words[] = {"HIP_RUNTIME_API",
+                                        "HSA_CORE_API",
+                                        "MARKER_CORE_RANGE_API",
+                                        "MARKER_CORE_API",
+                                        "KERNEL_DISPATCH",
+                                        "MEMORY_COPY",
+                                        "BARRIER_PACKET",
+                                        "MEMORY_ALLOCATION",
+                                        "SCRATCH_MEMORY",
+                                        "PC_SAMPLING",
+                                        "GRAPH_LAUNCH",
+                                        "HIP_EVENT",
+                                        "SPM"};
+    _Static_assert(sizeof *w == sizeof words / sizeof *words * sizeof w->hip, "a text for each");
+    return rocl_intern_words(t, words, sizeof words / sizeof *words, &w->hip);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
