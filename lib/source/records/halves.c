@@ -152,9 +152,11 @@ static rocl_status put_range(void *ctx, const uint8_t *begin, const rocl_sort_re
         return begin && end ? emit_joined(w, begin, end->data, (int64_t)end->key[2], err) : ROCL_OK;
     if (!begin || !end) {
         memcpy(&o, (begin ? begin : end->data) + sizeof(half), sizeof o);
-        rocl_bad_record_add(
-            w, o.piece, o.line, o.where, begin ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
-            begin ? "a range that never ends" : "the end of a range that never began");
+        const rocl_bad_record bad = {o.piece, o.line, o.where,
+                                     begin ? "a range that never ends"
+                                           : "the end of a range that never began"};
+        rocl_bad_records_add(&w->in->run->bad, &bad,
+                             begin ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE, 1);
     }
     return ROCL_OK;
 }

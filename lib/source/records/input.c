@@ -148,8 +148,8 @@ static rocl_status index_input(rocl_records_input *in, rocl_error *err)
             free(run->lines);
             run->lines = NULL;
             atomic_store(&run->full, false);
-            memset(run->faults, 0, sizeof run->faults);
-            run->bad_count = 0;
+            memset(run->bad.counts, 0, sizeof run->bad.counts);
+            run->bad.first_count = 0;
         }
         again = false;
         rocl_progress_phase(in->trace, "looking through", 0);
@@ -200,7 +200,7 @@ rocl_status rocl_records_open(rocl_source *s, rocl_trace *t, rocl_error *err)
     s->state = in;
     if (!in || !(in->run = calloc(1, sizeof *in->run)))
         return rocl_fail_memory(err);
-    pthread_mutex_init(&in->run->lock, NULL);
+    pthread_mutex_init(&in->run->bad.lock, NULL);
     in->run->first = INT64_MAX;
     in->run->last = INT64_MIN;
     in->format = format;
@@ -321,7 +321,7 @@ void rocl_records_close(rocl_source *s)
         free_pieces(in, &in->run->logs);
         free(in->run->disordered);
         rocl_lookup_free(in->run->sizes);
-        pthread_mutex_destroy(&in->run->lock);
+        pthread_mutex_destroy(&in->run->bad.lock);
         free(in->run->lines);
     }
     free(in->run);
@@ -337,30 +337,30 @@ rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     rocl_status st = ROCL_OK;
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->bad.lock);
     for (size_t i = 0; i < in->file_count && st == ROCL_OK; i++)
         if (in->files[i].spool)
             st = rocl_spool_resume(in->files[i].spool, err);
     run->file_users += st == ROCL_OK;
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->bad.lock);
     return st;
 }
 
 void rocl_records_release_files(rocl_records_input *in)
 {
     rocl_records_run *run = in->run;
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->bad.lock);
     run->file_users--;
     for (size_t i = 0; i < in->file_count && !run->file_users; i++)
         if (in->files[i].spool)
             rocl_spool_suspend(in->files[i].spool);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->bad.lock);
 }
 
 void rocl_records_count_faults(rocl_records_input *in)
 {
     for (int i = 0; i < ROCL_FAULTS; i++)
-        atomic_fetch_add(&in->trace->faults[i], in->run->faults[i]);
+        atomic_fetch_add(&in->trace->faults[i], in->run->bad.counts[i]);
     rocl_bad_records_report(in);
 }
 

@@ -105,8 +105,9 @@ void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, roc
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
                                  const char *why)
 {
+    const rocl_bad_record bad = {(uint64_t)(to->piece - to->in->pieces), line, where, why};
     if (to->indexing)
-        rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), line, where, fault, why);
+        rocl_bad_records_add(&to->in->run->bad, &bad, fault, 1);
     return ROCL_OK;
 }
 

@@ -131,7 +131,7 @@ static void close_file(rocl_source *src)
         rtg_calls_free(&f->ranges[i].calls);
     free(f->ranges);
     for (int i = 0; i < RTG_TABLES; i++)
-        rtg_table_free(&f->tables[i]);
+        rocl_registry_free(&f->tables[i]);
     pthread_mutex_destroy(&f->faults.lock);
     free(f);
 }
