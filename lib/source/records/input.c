@@ -285,22 +285,19 @@ bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t section, u
 rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
                                    uint32_t section, rocl_error *err)
 {
-    int64_t first, *ends;
+    rocl_db_range *ranges;
     size_t count;
     rocl_status st =
-        rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &first, &ends, &count, err);
+        rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &ranges, &count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == count;
         const rocl_piece piece = {.section = section,
-                                  .first = (uint64_t)(i ? first : INT64_MIN),
-                                  .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
-                                  .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
+                                  .first = (uint64_t)ranges[i].first,
+                                  .last = (uint64_t)ranges[i].last,
+                                  .rows = ranges[i].rows};
         if (!rocl_records_add_piece(in, &piece))
             st = rocl_fail_memory(err);
-        if (!is_last)
-            first = ends[i] + 1;
     }
-    free(ends);
+    free(ranges);
     return st;
 }
 

@@ -20,12 +20,8 @@ static pthread_mutex_t properties_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void free_capture(rocl_model_capture *c)
 {
-    rocl_capture *p = &c->pub;
     rocpd_set *s = c->state;
-    const void *arrays[] = {p->nodes,   p->processes,    p->threads, p->agents,  p->queues,
-                            p->streams, p->code_objects, p->kernels, p->counters};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free((void *)(uintptr_t)arrays[i]);
+    rocl_definitions_free(c);
     c->state = NULL;
     if (!s)
         return;
@@ -137,10 +133,6 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
     rocl_db_state_of(src->db, &f->state);
-    src->truncated = rocl_db_log_truncated(src->db);
-    if (src->truncated)
-        src->remark =
-            "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     rocl_status st = rocpd_find(&found, src->db, src->path, err);
     if (st != ROCL_OK)
         return st;
@@ -179,13 +171,13 @@ static void close_file(rocl_source *src)
 static rocl_status plan_table(rocpd_set *s, rocl_db *db, schema_table table, uint32_t kinds,
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
-    int64_t first, *ends;
-    size_t ranges;
+    rocl_db_range *ranges;
+    size_t count;
     if (!s->tables[table])
         return ROCL_OK;
     rocl_status st = rocl_db_cut(db, s->tables[table], TASK_ROWS, 64 * (uint64_t)s->trace->opt.jobs,
-                                 &first, &ends, &ranges, err);
-    if (st != ROCL_OK || !ranges)
+                                 &ranges, &count, err);
+    if (st != ROCL_OK || !count)
         return st;
     /* With -v: which tables SQLite reads, and why. Once, though a trace may be read twice. */
     if (s->trace->opt.explain && !(s->explained >> table & 1)) {
@@ -196,23 +188,16 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, schema_table table, uin
             rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
                         s->tables[table], why);
     }
-    for (size_t i = 0; i < ranges && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == ranges;
-        if (!ROCL_GROW(plan->tasks, plan->cap, plan->count + 1)) {
-            st = rocl_fail_memory(err);
-            break;
-        }
-        /* Rows beyond the ends are damage, which the reader of the rows reports. */
-        plan->tasks[plan->count++] = (rocl_task){.kinds = kinds,
-                                                 .table = (unsigned)table,
-                                                 .stage = stage,
-                                                 .first = i ? first : INT64_MIN,
-                                                 .last = is_last ? INT64_MAX : ends[i],
-                                                 .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
-        if (!is_last) /* the last id may be the greatest number */
-            first = ends[i] + 1;
-    }
-    free(ends);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = rocl_plan_add(plan,
+                           &(rocl_task){.kinds = kinds,
+                                        .table = (unsigned)table,
+                                        .stage = stage,
+                                        .first = ranges[i].first,
+                                        .last = ranges[i].last,
+                                        .rows = ranges[i].rows},
+                           err);
+    free(ranges);
     return st;
 }
 

@@ -549,9 +549,6 @@ static rocl_status open_file(rocl_records_input *in, rocl_error *err)
         return rocl_fail_memory(err);
     rocl_db_state_of(s->db, &f->state);
     rocl_db_allow_rowids(s->db);
-    s->truncated = rocl_db_log_truncated(s->db);
-    if (s->truncated)
-        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     const rocl_status st = open_tables(in, s->db, err);
     choose_links(f);
     /* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */

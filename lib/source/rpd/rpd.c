@@ -217,10 +217,6 @@ static rocl_status open_file(rocl_records_input *in, rocl_error *err)
         return rocl_fail_memory(err);
     rocl_db_state_of(s->db, &f->state);
     rocl_db_allow_rowids(s->db);
-    if (rocl_db_log_truncated(s->db)) {
-        s->truncated = true;
-        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
-    }
     if ((st = rpd_find_tables(f, s->db, err)) != ROCL_OK ||
         (st = rpd_read_sessions(f, s->db, err)) != ROCL_OK ||
         (st = rpd_sort_table(f, t, s->db, RPD_API_OPS, L_OP, L_API, L_API, &f->links, err)) ||
