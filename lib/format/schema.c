@@ -134,9 +134,7 @@ static const schema_column counter_columns[] = {
     LATER("spm_support", INT),
     EXTDATA};
 
-static const schema_column queue_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
-
-static const schema_column stream_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
+static const schema_column lane_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
 
 static const schema_column agent_columns[] = {
     OF_PROCESS,
@@ -196,8 +194,8 @@ static const struct {
     [SCHEMA_SOURCE_CODE] = {"rocpd_info_source_code", SCHEMA_USED, false, NULL, 0},
     [SCHEMA_PC] = {"rocpd_info_pc", SCHEMA_USED, false, NULL, 0},
     [SCHEMA_ADDRESS_RANGE] = {"rocpd_info_address_range", SCHEMA_USED, false, NULL, 0},
-    [SCHEMA_QUEUE] = {"rocpd_info_queue", SCHEMA_USED, true, COLUMNS(queue_columns)},
-    [SCHEMA_STREAM] = {"rocpd_info_stream", SCHEMA_USED, true, COLUMNS(stream_columns)},
+    [SCHEMA_QUEUE] = {"rocpd_info_queue", SCHEMA_USED, true, COLUMNS(lane_columns)},
+    [SCHEMA_STREAM] = {"rocpd_info_stream", SCHEMA_USED, true, COLUMNS(lane_columns)},
     [SCHEMA_AGENT] = {"rocpd_info_agent", SCHEMA_WHOLE, true, COLUMNS(agent_columns)},
     [SCHEMA_THREAD] = {"rocpd_info_thread", SCHEMA_USED, true, COLUMNS(thread_columns)},
     [SCHEMA_PROCESS] = {"rocpd_info_process", SCHEMA_WHOLE, true, COLUMNS(process_columns)},

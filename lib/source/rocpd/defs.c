@@ -459,22 +459,6 @@ static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
 
 /* ---- definitions without an info table ------------------------------------------------------- */
 
-/* Columns of events that refer to an info table. */
-static const struct {
-    schema_table info, events;
-    const char *column;
-} references[] = {
-    {SCHEMA_THREAD, SCHEMA_REGION, "tid"},         {SCHEMA_THREAD, SCHEMA_DISPATCH, "tid"},
-    {SCHEMA_THREAD, SCHEMA_COPY, "tid"},           {SCHEMA_THREAD, SCHEMA_ALLOCATE, "tid"},
-    {SCHEMA_THREAD, SCHEMA_TRACK, "tid"},          {SCHEMA_AGENT, SCHEMA_DISPATCH, "agent_id"},
-    {SCHEMA_AGENT, SCHEMA_COPY, "src_agent_id"},   {SCHEMA_AGENT, SCHEMA_COPY, "dst_agent_id"},
-    {SCHEMA_AGENT, SCHEMA_ALLOCATE, "agent_id"},   {SCHEMA_AGENT, SCHEMA_TRACK, "agent_id"},
-    {SCHEMA_QUEUE, SCHEMA_DISPATCH, "queue_id"},   {SCHEMA_QUEUE, SCHEMA_COPY, "queue_id"},
-    {SCHEMA_QUEUE, SCHEMA_ALLOCATE, "queue_id"},   {SCHEMA_QUEUE, SCHEMA_TRACK, "queue_id"},
-    {SCHEMA_STREAM, SCHEMA_DISPATCH, "stream_id"}, {SCHEMA_STREAM, SCHEMA_COPY, "stream_id"},
-    {SCHEMA_STREAM, SCHEMA_ALLOCATE, "stream_id"}, {SCHEMA_STREAM, SCHEMA_TRACK, "stream_id"},
-};
-
 typedef struct guess_target {
     const info_table *info;
     const rocl_ids *known;
@@ -493,16 +477,25 @@ static rocl_status guess_definition(const rocpd_row *r, void *ctx, rocl_error *e
 
 static rocl_status guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
+    static const schema_table infos[] = {SCHEMA_THREAD, SCHEMA_AGENT, SCHEMA_QUEUE, SCHEMA_STREAM},
+                              events[] = {SCHEMA_REGION, SCHEMA_DISPATCH, SCHEMA_COPY,
+                                          SCHEMA_ALLOCATE, SCHEMA_TRACK};
+    enum { INFOS = sizeof infos / sizeof *infos, EVENTS = sizeof events / sizeof *events };
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < sizeof references / sizeof *references && st == ROCL_OK; i++) {
-        rocpd_row r = {.set = s, .table = references[i].events};
+    for (size_t i = 0; i < (size_t)INFOS * EVENTS; i++) {
+        rocpd_row r = {.set = s, .table = events[i % EVENTS]};
+        const schema_table info = infos[i / EVENTS];
         const info_table *t = info_tables;
-        if (s->tables[references[i].info] || !s->tables[r.table])
+        size_t n;
+        const schema_column *columns = schema_columns_of(r.table, &n);
+        if (s->tables[info] || !s->tables[r.table])
             continue;
-        while (t->table != references[i].info)
+        while (t->table != info)
             t++;
         guess_target to = {t, (const void *)((const char *)s + t->ids)};
-        st = rocpd_each_row(&r, db, &references[i].column, 1, NULL, guess_definition, &to, err);
+        while (n-- && st == ROCL_OK) /* the source of a copy before its destination */
+            if (schema_refers_to(r.table, columns[n].name) == info)
+                st = rocpd_each_row(&r, db, &columns[n].name, 1, NULL, guess_definition, &to, err);
     }
     return st;
 }

@@ -506,14 +506,6 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
                                 (uint64_t)r->rows->id[r->row], NULL, NULL, err);
 }
 
-static rocl_status scan_rows(rocpd_row *r, unsigned n, void *ctx, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
-        st = scan_row(r, ctx, err);
-    return st;
-}
-
 /* ---- plain calls ----------------------------------------------------------------------------- */
 
 /* Nearly all rows are plain calls: numbers in every column, a process, a thread and a category of
@@ -630,8 +622,8 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
     }
     const bool calls = r.table == SCHEMA_REGION && s->kinds & ROCL_BIT(ROCL_REGION) &&
                        !(s->join && rocpd_join_wants_any(s->join, ROCL_REGION));
-    rocl_status st =
-        rocpd_each_batch(&r, w->db, columns, count, task, calls ? scan_calls : scan_rows, w, err);
+    rocl_status st = calls ? rocpd_each_batch(&r, w->db, columns, count, task, scan_calls, w, err)
+                           : rocpd_each_row(&r, w->db, columns, count, task, scan_row, w, err);
     if (st == ROCL_OK && w->region_events.count) {
         pthread_mutex_lock(&s->lock);
         bool merged = rocl_idset_merge(&s->region_events, &w->region_events);
