@@ -82,6 +82,17 @@ rocl_status rocl_fail_sorted(rocl_error *err);
 /* The next record in order; *more false at the end. */
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
 
+/* Reads the next record of a sorter that was started, for loops over all of them. False at the end
+ * and after a failure, which is in *st. */
+static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
+                                    rocl_error *err)
+{
+    bool more = false;
+    if (*st == ROCL_OK)
+        *st = rocl_sorter_next(s, rec, &more, err);
+    return *st == ROCL_OK && more;
+}
+
 /* A place between records: those whose first two key words are less come before it. */
 typedef struct rocl_sort_bound {
     uint64_t word[2];
