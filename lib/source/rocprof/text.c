@@ -205,12 +205,6 @@ static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const tex
     return rocl_record_put(to, r, err);
 }
 
-static bool add_arg(void *ctx, rocl_view name, rocl_view value)
-{
-    rocl_record_arg(ctx, name, value);
-    return true;
-}
-
 /* The parenthesis that closes the one at p, ignoring quoted ones. */
 static const char *find_closing(const char *p, const char *end)
 {
@@ -254,7 +248,7 @@ static void add_args(rocl_records *to, const char *p, const char *end)
     while (end > close && end[-1] == ' ')
         end--;
     if (!add_older_args(to, args))
-        rtg_args_split(args, add_arg, to);
+        rtg_args_split(args, rocprof_add_arg, to);
     const char *kernel = rtg_lit(close, end, ") kernel="), *returned = rtg_lit(close, end, ") = ");
     if (kernel)
         rocl_record_arg(to, (rocl_view){"kernel", 6}, rocl_view_between(kernel, end));
