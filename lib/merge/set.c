@@ -85,7 +85,7 @@ static rocl_status read_table(merge_set *set, rocl_db *db, const char *table, si
     sqlite3_stmt *row = NULL;
     size_t cap = 0;
     rocl_status st = ROCL_OK;
-    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &row, NULL);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(row, 1, s->name, -1, SQLITE_STATIC);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {

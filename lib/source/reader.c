@@ -281,7 +281,8 @@ uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text)
     return bare == n ? text : rocl_strings_put(t->strings, s, bare);
 }
 
-uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full)
+/* The short form of a name (text), or that text itself if there is none. */
+static uint32_t make_short_name(rocl_trace *t, uint32_t full)
 {
     size_t n;
     rocl_buf name = {0};
@@ -302,11 +303,11 @@ uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, ui
         text = mangled && mangled != ROCL_NONE ? rocl_kernel_without_kd(t, mangled) : display;
         break;
     case ROCL_NAMES_SHORT:
-        text = rocl_kernel_short(t, display);
+        text = make_short_name(t, display);
         break;
     case ROCL_NAMES_TRUNCATED:
         if (truncated == ROCL_NONE || truncated == 0)
-            truncated = rocl_kernel_short(t, display);
+            truncated = make_short_name(t, display);
         text = rocl_kernel_without_kd(t, truncated);
         break;
     default:

@@ -129,8 +129,6 @@ void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 size_t rocl_kernel_length(const char *name, size_t n);
 /* A name (text) without it. */
 uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
-/* The short form of a name (text), or that text itself if there is none. */
-uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);
 /* The name by --kernel-names. mangled, truncated: texts; 0 or ROCL_NONE: the source has none. */
 uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, uint32_t truncated);
 

@@ -280,8 +280,10 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
 
 /* The process of GPU work, or of a row in a merged file that is no process. */
 static rocl_status find_process(rocl_records *to, rocl_source_record *r, chrome_file *f,
-                                chrome_worker *w, chrome_event *e, rocl_error *err)
+                                chrome_worker *w, chrome_event *e, const chrome_args *a,
+                                rocl_error *err)
 {
+    chrome_read_group(&f->merged, e, a); /* unless it is known */
     const rocl_status st =
         chrome_find_caller(&f->callers, &w->callers, to, e->group, e->row, r, err);
     const chrome_member member = {r->process, e->group, ROCL_NO_KEY};
@@ -308,25 +310,22 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (a.bad)
             rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     }
-    if (e->group && (st = find_process(to, r, f, w, e, err)) != ROCL_OK)
+    if (e->group && (st = find_process(to, r, f, w, e, &a, err)) != ROCL_OK)
         return st;
     r->link = a.correlation;
     switch (c) {
     case CLASS_KERNEL:
         chrome_make_dispatch(r, &f->work, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        st = find_process(to, r, f, w, e, err);
+        st = find_process(to, r, f, w, e, &a, err);
         return st ? st : chrome_put_with_args(to, r, &f->collectives, w, e, err);
     case CLASS_COPY:
         chrome_make_copy(r, &f->work, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        st = find_process(to, r, f, w, e, err);
+        st = find_process(to, r, f, w, e, &a, err);
         return st ? st : rocl_record_put(to, r, err);
     case CLASS_SYNC:
         r->kind = ROCL_BARRIER;
         chrome_place_work(r, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        if ((st = find_process(to, r, f, w, e, err)) != ROCL_OK)
+        if ((st = find_process(to, r, f, w, e, &a, err)) != ROCL_OK)
             return st;
         r->link = ROCL_NO_KEY;
         break;

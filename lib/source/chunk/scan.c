@@ -38,7 +38,7 @@ typedef struct chunk_waiting_arg {
 } chunk_waiting_arg;
 
 typedef struct chunk_worker {
-    chunk_process *process;
+    alignas(ROCL_CACHE_LINE) chunk_process *process;
     rocl_batcher out;
     rocl_buf content;
     rocl_map texts; /* id in the chunk -> text */
@@ -77,21 +77,21 @@ enum { BATCH_MAX = 1024 };
 static chunk_worker *get_worker(chunk_process *p, unsigned number, const rocl_emitter *to,
                                 rocl_error *err)
 {
-    chunk_worker *w = p->workers[number];
-    if (!w && (w = p->workers[number] = calloc(1, sizeof *w))) {
-        w->process = p;
-        w->out.capture = &p->capture->pub;
-        w->out.worker = number;
-        w->out.max = BATCH_MAX;
-    }
-    if (!w) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
+    chunk_worker *w = &p->workers[number];
+    w->process = p;
+    w->out.capture = &p->capture->pub;
+    w->out.worker = number;
+    w->out.max = BATCH_MAX;
     w->out.to = to;
     w->st = ROCL_OK;
     w->err = err;
     return w;
+}
+
+rocl_status chunk_workers_new(chunk_process *p, rocl_error *err)
+{
+    p->workers = rocl_cache_line_calloc(p->file->trace->opt.jobs, sizeof *p->workers);
+    return p->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Drops the names of the chunk that was read. */
@@ -107,9 +107,7 @@ static void forget_names(chunk_worker *w)
 void chunk_workers_free(chunk_process *p)
 {
     for (unsigned i = 0; p->workers && i < p->file->trace->opt.jobs; i++) {
-        chunk_worker *w = p->workers[i];
-        if (!w)
-            continue;
+        chunk_worker *w = &p->workers[i];
         forget_names(w);
         rocl_batcher_free(&w->out);
         rocl_buf_free(&w->content);
@@ -120,7 +118,6 @@ void chunk_workers_free(chunk_process *p)
         free(w->args);
         free(w->lists_all);
         free(w->parameters);
-        free(w);
     }
     free(p->workers);
     p->workers = NULL;
@@ -707,8 +704,6 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
     if (!p->ranges || !p->count)
         return ROCL_OK;
     chunk_worker *w = get_worker(p, 0, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     w->chunk = p->chunks[0];
     rocl_status st = rocl_ranges_join(p->ranges, &format, w, err);
     return st == ROCL_OK ? rocl_batcher_flush(&w->out, err) : st;
@@ -781,8 +776,6 @@ rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *ta
     chunk_process *p = c->state;
     const chunk_run *run = &p->runs[task->first];
     chunk_worker *w = get_worker(p, worker, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     w->regions.depth = w->ranges.depth = w->arg_count = 0;
     for (size_t i = 0; i < run->count && w->st == ROCL_OK; i++) {
         const chunk_info *k = p->chunks[run->first + i];
@@ -838,8 +831,6 @@ rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_err
     if (!p->allocs)
         return ROCL_OK;
     chunk_worker *w = get_worker(p, 0, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     rocl_status st = rocl_allocs_finish(p->allocs, emit_alloc, w, err);
     return st ? st : rocl_batcher_flush(&w->out, err);
 }

@@ -37,9 +37,9 @@ bool rocl_records_want_only_handles(const rocl_records *to)
     return to->in->run->only_handles;
 }
 
-bool rocl_records_want_instances(const rocl_records *to)
+bool rocl_records_want_fields(const rocl_records *to, uint32_t fields)
 {
-    return !to->indexing && to->out.to->fields & ROCL_FIELD_INSTANCES;
+    return !to->indexing && to->out.to->fields & fields;
 }
 
 uint32_t rocl_records_text(rocl_records *to, rocl_view s)
@@ -77,11 +77,6 @@ rocl_records_input *rocl_records_input_of(const rocl_records *to)
 const rocl_piece *rocl_records_piece(const rocl_records *to)
 {
     return to->piece;
-}
-
-bool rocl_records_want_packets(const rocl_records *to)
-{
-    return !to->indexing && to->out.to->fields & ROCL_FIELD_PACKET;
 }
 
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)

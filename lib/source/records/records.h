@@ -152,10 +152,8 @@ bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 bool rocl_records_want_args(const rocl_records *to);
 /* If so, only those of ROCL_FIELD_HANDLES? Others may be put, too. */
 bool rocl_records_want_only_handles(const rocl_records *to);
-/* Are packets of dispatches and counters wanted? */
-bool rocl_records_want_packets(const rocl_records *to);
-/* Is a value wanted for each instance of a counter, not their sum? */
-bool rocl_records_want_instances(const rocl_records *to);
+/* Are these ROCL_FIELD_*s wanted: packets, or a value for each instance of a counter? */
+bool rocl_records_want_fields(const rocl_records *to, uint32_t fields);
 /* Adds an argument to the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);

@@ -354,7 +354,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
     if (st == ROCL_OK)
         rocl_db_allow_rowids(w->db);
-    const size_t count = rocl_records_want_packets(to) ? table->count : table->basic;
+    const size_t count =
+        rocl_records_want_fields(to, ROCL_FIELD_PACKET) ? table->count : table->basic;
     if (st == ROCL_OK && (w->table != table || w->count != count))
         st = open_groups(w, table, count, err);
     for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++) {
@@ -395,7 +396,7 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
     t->columns = calloc(COLUMNS_MAX, sizeof *t->columns);
     if (!t->names || !t->columns)
         return rocl_fail_memory(err);
-    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW && t->count < COLUMNS_MAX) {
         const char *name = (const char *)sqlite3_column_text(stmt, 1);
         char *copy = strdup(name ? name : "");

@@ -445,7 +445,8 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One fault per row: if the times are wrong, the values have none either. */
     r->once = r->row != ROCL_NO_KEY && (counters_only || rocprof_row_has(row, ROCPROF_XCC));
-    if ((row->has_packet || row->of_v1) && !r->once && rocl_records_want_packets(to)) {
+    if ((row->has_packet || row->of_v1) && !r->once &&
+        rocl_records_want_fields(to, ROCL_FIELD_PACKET)) {
         take_packet(row, &packet);
         r->packet = &packet;
     }

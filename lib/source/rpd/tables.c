@@ -72,12 +72,6 @@ uint64_t rpd_read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *
     return v < 0 ? ROCL_NO_KEY : (uint64_t)v;
 }
 
-uint64_t rpd_read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool *bad)
-{
-    int64_t v;
-    return rpd_read_int(rows, column, i, &v, bad) ? (uint64_t)v & UINT32_MAX : ROCL_NO_KEY;
-}
-
 static const char *read_time(const rocl_rows *rows, unsigned column, unsigned i, int64_t *time)
 {
     bool bad = false;

@@ -137,22 +137,6 @@ typedef struct indexer {
     index_worker *workers;
 } indexer;
 
-/* A call of strace that is interrupted or resumed. */
-static bool index_call(rtg_file *f, index_worker *w, const rtg_item *i, const rtg_line *l,
-                       size_t range, uint64_t line, uint64_t offset)
-{
-    const rocl_key key = {i->tid, rtg_intern_name(w->names, l->name), 0};
-    rtg_call former;
-    bool lost;
-    if (i->what == RTG_SYSCALL_END)
-        return rtg_calls_resume(&w->calls, &key, line, offset);
-    if (!rtg_calls_begin(&w->calls, &key, i->start, line, offset, &former, &lost))
-        return false;
-    if (lost)
-        count_never_resumed(f, range, &former);
-    return true;
-}
-
 static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text, size_t range,
                               uint64_t number, rocl_error *err)
 {
@@ -169,9 +153,18 @@ static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text
         return ROCL_OK;
     }
     case RTG_SYSCALL_BEGIN:
-    case RTG_SYSCALL_END:
-        ok = index_call(f, w, &item, &line, range, number, text->offset);
+    case RTG_SYSCALL_END: {
+        const rocl_key key = {item.tid, rtg_intern_name(w->names, line.name), 0};
+        rtg_call former;
+        bool lost = false;
+        ok = item.what == RTG_SYSCALL_END
+                 ? rtg_calls_resume(&w->calls, &key, number, text->offset) != NULL
+                 : rtg_calls_begin(&w->calls, &key, item.start, number, text->offset, &former,
+                                   &lost);
+        if (lost)
+            count_never_resumed(f, range, &former);
         break;
+    }
     case RTG_HOST_PACKET:
         w->has_dims |= line.shape == RTG_HOST_DISPATCH;
         break;

@@ -250,7 +250,7 @@ struct rtg_file {
     uint32_t words[RTG_WORDS]; /* texts */
 
     /* while it is scanned */
-    rtg_worker **workers; /* opt.jobs of them */
+    rtg_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
     bool args;
     rocl_sorter *join; /* NULL: dispatches go out as they come */
@@ -269,7 +269,7 @@ rocl_status rtg_define(rtg_file *f, rocl_error *err);
 /* ---- scan.c --------------------------------------------------------------------------------- */
 
 struct rtg_worker {
-    rtg_file *file;
+    alignas(ROCL_CACHE_LINE) rtg_file *file;
     rtg_reader reader;
     rtg_names *names;
     rtg_calls calls;  /* of the range that is read */

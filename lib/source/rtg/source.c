@@ -148,7 +148,7 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
         return st;
     f->kinds = kinds;
     f->args = rocl_wants_args(t, to);
-    f->workers = calloc(t->opt.jobs, sizeof *f->workers);
+    f->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *f->workers);
     if (!f->workers)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_DISPATCH)) && f->has_dims && f->has_gpu &&
