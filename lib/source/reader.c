@@ -150,6 +150,15 @@ rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
     return st;
 }
 
+bool rocl_batcher_arg(rocl_batcher *b, uint32_t type, uint32_t name, const char *value, size_t n)
+{
+    const char *copy = rocl_arena_dup(&b->arg_text, value, n);
+    if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1))
+        return false;
+    b->args[b->arg_count++] = (rocl_arg){type, name, copy, n};
+    return true;
+}
+
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet)
 {
     const rocl_packet *last = b->packet_count ? &b->packets[b->packet_count - 1] : NULL;

@@ -103,6 +103,8 @@ static inline void *rocl_batcher_room(rocl_batcher *b, rocl_kind kind, size_t si
     rocl_batch *out = &b->out[kind];
     return out->any && out->count < b->max ? (char *)out->any + out->count++ * size : NULL;
 }
+/* Adds an argument, whose value is copied. False: memory is out. */
+bool rocl_batcher_arg(rocl_batcher *b, uint32_t type, uint32_t name, const char *value, size_t n);
 /* Adds a packet, unless it equals the last one. Returns the value for rocl_dispatch.packet; 0:
  * memory is out. */
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);

@@ -515,22 +515,12 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Reads the first token of a member; false: there is no such member. */
-static bool load_member(const rocl_records_input *in, const rocl_json_node *member, rocl_buf *b,
-                        rocl_json *r, rocl_json_token *v, rocl_status *st, rocl_error *err)
-{
-    if (!member || *st != ROCL_OK)
-        return false;
-    *st = rocl_json_load(r, b, in->files[0].spool, member->begin, member->end,
-                         ((const chrome_file *)in->state)->flags, err);
-    return *st == ROCL_OK && rocl_json_element(r, v);
-}
-
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     const rocl_json_index *x = &f->index;
+    const rocl_spool *spool = in->files[0].spool;
     const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
                          *info = rocl_json_child(x, x->nodes, "distributedInfo"),
                          *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
@@ -549,16 +539,20 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = -1;
-    if (load_member(in, base, &b, &r, &v, &st, err) && !rocl_json_int(v.text, &f->base))
+    if (rocl_json_load_node(&r, &v, &b, spool, base, f->flags, &st, err) &&
+        !rocl_json_int(v.text, &f->base))
         f->base = 0;
-    if (load_member(in, host, &b, &r, &v, &st, err) && v.kind == ROCL_JSON_STRING)
+    if (rocl_json_load_node(&r, &v, &b, spool, host, f->flags, &st, err) &&
+        v.kind == ROCL_JSON_STRING)
         f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-    if (load_member(in, generator, &b, &r, &v, &st, err))
+    if (rocl_json_load_node(&r, &v, &b, spool, generator, f->flags, &st, err))
         f->ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
-    if (load_member(in, info, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+    if (rocl_json_load_node(&r, &v, &b, spool, info, f->flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_OBJECT))
         while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
             rocl_json_int(v.text, &f->rank);
-    if (load_member(in, devices, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
+    if (rocl_json_load_node(&r, &v, &b, spool, devices, f->flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_ARRAY))
         while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
             uint32_t name = 0;
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))

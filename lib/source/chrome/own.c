@@ -28,10 +28,8 @@ rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_
     rocl_json_token v;
     bool ours = false, based = false;
     rocl_status st = ROCL_OK;
-    if (!other)
-        return ROCL_OK;
-    st = rocl_json_load(&r, &b, spool, other->begin, other->end, flags, err);
-    if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+    if (rocl_json_load_node(&r, &v, &b, spool, other, flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_OBJECT))
         for (int key; (key = rocl_json_member(&r, keys, 2, &v)) >= 0;) {
             if (key == 0)
                 ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
@@ -39,7 +37,7 @@ rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_
                 based = rocl_json_int(v.text, base);
         }
     o->is = ours && based;
-    *base = o->is ? *base : 0;
+    *base = o->is || !other ? *base : 0;
     rocl_buf_free(&b);
     return st;
 }

@@ -46,11 +46,8 @@ rocl_status chrome_who_open(chrome_who *w, rocl_records_input *in, const rocl_js
     rocl_buf b = {0};
     rocl_json r;
     rocl_json_token v;
-    if (!member)
-        return ROCL_OK;
-    rocl_status st =
-        rocl_json_load(&r, &b, in->files[0].spool, member->begin, member->end, flags, err);
-    if (st == ROCL_OK && rocl_json_element(&r, &v) &&
+    rocl_status st = ROCL_OK;
+    if (rocl_json_load_node(&r, &v, &b, in->files[0].spool, member, flags, &st, err) &&
         !(rocl_roster_read(&w->roster, in->trace, &r) && index_roster(w, in)))
         st = rocl_fail_memory(err);
     rocl_buf_free(&b);

@@ -51,11 +51,9 @@ bool rocl_args_add(rocl_records *w, const uint8_t *bytes, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         arg_head head;
         memcpy(&head, bytes, sizeof head);
-        char *value =
-            rocl_arena_dup(&w->out.arg_text, (const char *)bytes + sizeof head, head.size);
-        if (!value || !ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
+        if (!rocl_batcher_arg(&w->out, head.type, head.name, (const char *)bytes + sizeof head,
+                              head.size))
             return false;
-        w->out.args[w->out.arg_count++] = (rocl_arg){head.type, head.name, value, head.size};
         bytes += sizeof head + head.size;
     }
     return true;

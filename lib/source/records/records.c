@@ -86,15 +86,11 @@ void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
 
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value)
 {
-    rocl_batcher *b = &to->out;
-    char *copy = rocl_arena_dup(&b->arg_text, value.p, value.n);
-    if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1)) {
+    const uint32_t of_type = rocl_records_text(to, type), of_name = rocl_records_text(to, name);
+    if (rocl_batcher_arg(&to->out, of_type, of_name, value.p, value.n))
+        to->pending_args++;
+    else
         to->failed = true;
-        return;
-    }
-    b->args[b->arg_count++] =
-        (rocl_arg){rocl_records_text(to, type), rocl_records_text(to, name), copy, value.n};
-    to->pending_args++;
 }
 
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,

@@ -72,7 +72,7 @@ struct rocpd_join {
 
 rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
 {
-    rocpd_join *j = calloc(1, sizeof *j);
+    rocpd_join *j = *out = calloc(1, sizeof *j);
     if (!j)
         return rocl_fail_memory(err);
     j->set = s;
@@ -80,12 +80,7 @@ rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
     j->values = rocl_sorter_new(s->trace->space, JOIN_KEYS);
     j->owners = rocl_sorter_new(s->trace->space, 3);
     j->seen = rocl_cache_line_calloc(j->workers, sizeof *j->seen);
-    if (!j->values || !j->owners || !j->seen) {
-        rocpd_join_free(j);
-        return rocl_fail_memory(err);
-    }
-    *out = j;
-    return ROCL_OK;
+    return j->values && j->owners && j->seen ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocpd_join_free(rocpd_join *j)
@@ -493,10 +488,8 @@ static rocl_status take_args(merge *m, rocl_kind kind, uint32_t *first, uint32_t
         uint64_t n;
         memcpy(&n, m->group.data + at, sizeof n);
         at += sizeof n;
-        char *text = rocl_arena_dup(&out->arg_text, (const char *)m->group.data + at, n);
-        if (!text || !ROCL_GROW(out->args, out->arg_cap, out->arg_count + 1))
+        if (!rocl_batcher_arg(out, v.type, v.name, (const char *)m->group.data + at, n))
             return rocl_fail_memory(err);
-        out->args[out->arg_count++] = (rocl_arg){v.type, v.name, text, n};
         at += n;
         ++*count;
     }

@@ -252,6 +252,7 @@ uint32_t rocpd_table_kinds(schema_table table);
 /* join.c */
 typedef struct rocpd_join rocpd_join;
 
+/* Also after a failure *j is to be freed. */
 rocl_status rocpd_join_new(rocpd_join **j, rocpd_set *s, rocl_error *err);
 void rocpd_join_free(rocpd_join *j); /* NULL is fine */
 /* First pass: rows of rocpd_pmc_event and rocpd_arg. */

@@ -491,21 +491,16 @@ static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r,
             e->name = unescape_in_place(w, &v);
             break;
         case PID:
-            e->bad |= !rocl_json_uint(v.text, &e->pid);
+        case ID:
+            e->bad |= !rocl_json_uint(v.text, key == PID ? &e->pid : &e->id);
             break;
         case TID:
             e->no_row = rocl_view_is(v.text, "-1");
             e->bad |= !e->no_row && !rocl_json_uint(v.text, &e->tid);
             break;
-        case ID:
-            e->bad |= !rocl_json_uint(v.text, &e->id);
-            break;
         case TS:
-            if (!rocl_json_decimal(v.text, 3, &e->ts))
-                e->bad_time = rocl_time_fault(v.text, 1000);
-            break;
         case DUR:
-            if (!rocl_json_decimal(v.text, 3, &e->dur))
+            if (!rocl_json_decimal(v.text, 3, key == TS ? &e->ts : &e->dur))
                 e->bad_time = rocl_time_fault(v.text, 1000);
             break;
         case ARGS:

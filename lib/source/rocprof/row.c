@@ -755,9 +755,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
     case ROCPROF_CALLS:
         return put_call(to, &r, w, row, category, err);
     case ROCPROF_DISPATCHES:
-        return put_dispatch(to, &r, w, row, false, err);
     case ROCPROF_COUNTERS:
-        return put_dispatch(to, &r, w, row, true, err);
+        return put_dispatch(to, &r, w, row, table == ROCPROF_COUNTERS, err);
     case ROCPROF_COPIES:
         r.kind = ROCL_COPY;
         r.name = take_text(row, ROCPROF_DIRECTION);
@@ -776,9 +775,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
     case ROCPROF_OPS:
         return put_op(to, &r, w, row, err);
     case ROCPROF_ALLOCATIONS:
-        return put_allocation(to, &r, w, row, false, err);
     case ROCPROF_SCRATCHES:
-        return put_allocation(to, &r, w, row, true, err);
+        return put_allocation(to, &r, w, row, table == ROCPROF_SCRATCHES, err);
     case ROCPROF_RANGES:
         r.kind = ROCL_MARKER;
         r.name = without_quotes(take_text(row, ROCPROF_NAME));

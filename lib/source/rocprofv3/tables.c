@@ -463,16 +463,6 @@ static rocl_status take_kind(rocprofv3_run *run, rocprofv3_process *p, rocl_json
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* Opens a reader on a value (false if it is NULL), and returns its first token. */
-static bool load_value(rocprofv3_run *run, const rocl_json_node *node, rocl_json *r,
-                       rocl_json_token *v, rocl_status *st, rocl_error *err)
-{
-    if (!node || *st != ROCL_OK)
-        return false;
-    *st = rocl_json_load(r, &run->bytes, run->spool, node->begin, node->end, run->flags, err);
-    return *st == ROCL_OK && rocl_json_element(r, v);
-}
-
 static rocl_status read_command(rocprofv3_run *run, const rocl_json_node *metadata, uint32_t *to,
                                 rocl_error *err)
 {
@@ -517,10 +507,11 @@ static rocl_status read_metadata(rocprofv3_run *run, rocprofv3_process *p,
     rocl_json_token v;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (load_value(run, find_member(run, metadata, numbers[i].key), &r, &v, &st, err))
+        if (rocl_json_load_node(&r, &v, &run->bytes, run->spool,
+                                find_member(run, metadata, numbers[i].key), run->flags, &st, err))
             rocl_json_int(v.text, numbers[i].to);
     const rocl_json_node *node = find_member(run, metadata, "node");
-    p->has_node = load_value(run, node, &r, &v, &st, err);
+    p->has_node = rocl_json_load_node(&r, &v, &run->bytes, run->spool, node, run->flags, &st, err);
     if (p->has_node)
         st = read_object(run, &r, FIELDS(fields), &p->node, err);
     struct ours {
@@ -528,7 +519,8 @@ static rocl_status read_metadata(rocprofv3_run *run, rocprofv3_process *p,
     } ours = {-1, -1};
     static const field our_fields[] = {FIELD(struct ours, INT, rank, "rank"),
                                        FIELD(struct ours, INT, machine, "machine")};
-    if (load_value(run, find_member(run, metadata, "rocline"), &r, &v, &st, err))
+    if (rocl_json_load_node(&r, &v, &run->bytes, run->spool, find_member(run, metadata, "rocline"),
+                            run->flags, &st, err))
         st = read_object(run, &r, FIELDS(our_fields), &ours, err);
     p->about.rank = ours.rank >= 0 && ours.rank <= INT32_MAX ? (int32_t)ours.rank : -1;
     p->machine = ours.machine;
