@@ -118,7 +118,6 @@ static void define_thread(rocl_records_input *in, rocl_key_of of, const rocl_key
 /* Only the number of the device is known: it is the same GPU in every process of the input. */
 static void define_agent(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
-    (void)of;
     static const char *const types[] = {[ROCL_AGENT_OTHER] = "Agent",
                                         [ROCL_AGENT_CPU] = "CPU",
                                         [ROCL_AGENT_GPU] = "GPU",
@@ -127,6 +126,7 @@ static void define_agent(rocl_records_input *in, rocl_key_of of, const rocl_key_
     const int64_t number = (int64_t)(typed ? e->key.number & UINT32_MAX : e->key.number);
     const char *type = types[e->facts.type];
     char label[40];
+    (void)of;
     snprintf(label, sizeof label, "%s %" PRIu64, type, (uint64_t)number);
     *(rocl_agent *)to = (rocl_agent){.id = (int64_t)e->key.number,
                                      .node = ROCL_NONE,
@@ -154,9 +154,9 @@ static void define_lane(rocl_records_input *in, rocl_key_of of, const rocl_key_e
 
 static void define_kernel(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
-    (void)of;
     rocl_trace *t = in->trace;
     const rocl_key_facts *f = &e->facts;
+    (void)of;
     const uint32_t name = rocl_kernel_without_kd(t, f->name);
     const uint32_t mangled = f->mangled                             ? f->mangled
                              : !strncmp(rocl_str(t, name), "_Z", 2) ? name

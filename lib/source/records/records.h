@@ -19,13 +19,13 @@
  *     records.c     a record in both passes; dispatches that several records hold go out once
  *     registry.c    keys -> where they were first seen, their index
  *     broken.c      records that are wrong: counted, the first of them kept
+ *     faults.c      messages about them
  *     definitions.c keys -> definitions
  *     kept.c        records that the first pass keeps for the second
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.c      begins and ends that are records of their own, joined while they are parsed
- *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
- *     faults.c      messages about them */
+ *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H
 
