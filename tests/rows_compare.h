@@ -183,7 +183,7 @@ static inline void columns_of(rocl_db *db, const char *table, column_names *c)
     sqlite3_stmt *stmt = NULL;
     char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(%Q)", table);
     c->count = 0;
-    if (sql && sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL) == SQLITE_OK)
+    if (sql && sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) == SQLITE_OK)
         while (c->count < 64 && sqlite3_step(stmt) == SQLITE_ROW) {
             const char *name = (const char *)sqlite3_column_text(stmt, 1);
             c->name[c->count++] = strdup(name ? name : "");

@@ -119,17 +119,6 @@ rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words);
  */
 void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter);
 
-/* Reads the next record of a sorter that was started, for loops over all of them. False at the end
- * and after a failure, which is in *st. */
-static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
-                                    rocl_error *err)
-{
-    bool more = false;
-    if (*st == ROCL_OK)
-        *st = rocl_sorter_next(s, rec, &more, err);
-    return *st == ROCL_OK && more;
-}
-
 enum { ROCL_RECORD_NUMBERS = 5 };
 
 /* Adds a record whose data are n numbers, ROCL_RECORD_NUMBERS at most. */

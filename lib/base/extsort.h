@@ -90,8 +90,9 @@ rocl_status rocl_fail_sorted(rocl_error *err);
 /* The next record in order; *more false at the end. */
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
 
-/* For loops over all records: the next one, if *st is ROCL_OK; false at the end, or if it fails. */
-static inline bool rocl_sorter_take(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
+/* Reads the next record of a sorter that was started, for loops over all of them. False at the end
+ * and after a failure, which is in *st. */
+static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
                                     rocl_error *err)
 {
     bool more = false;

@@ -464,3 +464,13 @@ rocl_status rocl_json_load(rocl_json *r, rocl_buf *b, const rocl_spool *spool, u
     }
     return st;
 }
+
+bool rocl_json_load_node(rocl_json *r, rocl_json_token *v, rocl_buf *bytes, const rocl_spool *s,
+                         const rocl_json_node *node, unsigned flags, rocl_status *st,
+                         rocl_error *err)
+{
+    if (!node || *st != ROCL_OK)
+        return false;
+    *st = rocl_json_load(r, bytes, s, node->begin, node->end, flags, err);
+    return *st == ROCL_OK && rocl_json_element(r, v);
+}

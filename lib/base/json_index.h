@@ -87,4 +87,10 @@ const rocl_json_node *rocl_json_same(const rocl_json_index *x, const rocl_json_n
 rocl_status rocl_json_load(rocl_json *r, rocl_buf *b, const rocl_spool *spool, uint64_t begin,
                            uint64_t end, unsigned flags, rocl_error *err);
 
+/* Opens a reader on a value of the outline of a file, and returns its first token. False: node is
+ * NULL, *st was not ROCL_OK, or that failed. The reader is of `bytes`. */
+bool rocl_json_load_node(rocl_json *r, rocl_json_token *v, rocl_buf *bytes, const rocl_spool *s,
+                         const rocl_json_node *node, unsigned flags, rocl_status *st,
+                         rocl_error *err);
+
 #endif

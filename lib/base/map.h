@@ -30,6 +30,12 @@ static inline uint64_t rocl_mix64(uint64_t x)
     return x;
 }
 
+/* A hash of two numbers. */
+static inline uint64_t rocl_mix_pair(uint64_t a, uint64_t b)
+{
+    return rocl_mix64(a ^ rocl_mix64(b));
+}
+
 /* Sets key to value (replacing). False when memory is out. */
 bool rocl_map_put(rocl_map *m, uint64_t key, uint32_t value) ROCL_CHECKED;
 /* Gives a value to a key that is in the map, which needs no memory. */

@@ -61,4 +61,13 @@ static inline rocl_view rocl_view_until(rocl_view v, char c)
     return end ? rocl_view_between(v.p, end) : v;
 }
 
+/* Takes the next of words that are separated by single blanks; false: there is none left. */
+static inline bool rocl_view_take_word(rocl_view *words, rocl_view *word)
+{
+    *word = rocl_view_until(*words, ' ');
+    const char *end = words->p + words->n, *rest = word->p + word->n;
+    *words = rocl_view_between(rest < end ? rest + 1 : end, end);
+    return word->n;
+}
+
 #endif

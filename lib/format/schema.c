@@ -18,62 +18,54 @@
 #define GUID       BASE("guid", TEXT)
 #define TIMES      BASE("start", BIG), BASE("end", BIG)
 #define EXTDATA    BASE("extdata", JSON)
-#define OF_PROCESS GUID, BASE("nid", INT), BASE("pid", INT)
+#define OF_PROCESS GUID, SAME_2(INT, "nid", "pid")
 #define OF_THREAD  OF_PROCESS, BASE("tid", INT)
 #define OF_EVENT   BASE("event_id", INT), EXTDATA
-#define XYZ(name)  BASE(name "_x", INT), BASE(name "_y", INT), BASE(name "_z", INT)
+/* Several columns of one type. */
+#define SAME_2(type, a, b)       BASE(a, type), BASE(b, type)
+#define SAME_3(type, a, b, c)    SAME_2(type, a, b), BASE(c, type)
+#define SAME_4(type, a, b, c, d) SAME_3(type, a, b, c), BASE(d, type)
+#define XYZ(name)                SAME_3(INT, name "_x", name "_y", name "_z")
 
 static const schema_column region_columns[] = {OF_THREAD, TIMES, BASE("name_id", INT), OF_EVENT};
 
 static const schema_column sample_columns[] = {GUID, BASE("track_id", INT), FOUR("name_id", INT),
                                                BASE("timestamp", BIG), OF_EVENT};
 
-static const schema_column dispatch_columns[] = {OF_THREAD,
-                                                 BASE("agent_id", INT),
-                                                 BASE("kernel_id", INT),
-                                                 BASE("dispatch_id", INT),
-                                                 BASE("queue_id", INT),
-                                                 BASE("stream_id", INT),
-                                                 TIMES,
-                                                 BASE("private_segment_size", INT),
-                                                 BASE("group_segment_size", INT),
-                                                 XYZ("workgroup_size"),
-                                                 XYZ("grid_size"),
-                                                 LATER("graph_exec_id", ZERO),
-                                                 LATER("graph_node_id", ZERO),
-                                                 LATER("replay_pass", ZERO),
-                                                 BASE("region_name_id", INT),
-                                                 OF_EVENT};
+static const schema_column dispatch_columns[] = {
+    OF_THREAD,
+    SAME_4(INT, "agent_id", "kernel_id", "dispatch_id", "queue_id"),
+    BASE("stream_id", INT),
+    TIMES,
+    SAME_2(INT, "private_segment_size", "group_segment_size"),
+    XYZ("workgroup_size"),
+    XYZ("grid_size"),
+    LATER("graph_exec_id", ZERO),
+    LATER("graph_node_id", ZERO),
+    LATER("replay_pass", ZERO),
+    BASE("region_name_id", INT),
+    OF_EVENT};
 
-static const schema_column copy_columns[] = {OF_THREAD,
-                                             TIMES,
-                                             BASE("name_id", INT),
-                                             BASE("dst_agent_id", INT),
-                                             BASE("dst_address", INT),
-                                             BASE("src_agent_id", INT),
-                                             BASE("src_address", INT),
-                                             BASE("size", INT),
-                                             BASE("queue_id", INT),
-                                             BASE("stream_id", INT),
-                                             LATER("graph_exec_id", ZERO),
-                                             LATER("graph_node_id", ZERO),
-                                             BASE("region_name_id", INT),
-                                             OF_EVENT};
+static const schema_column copy_columns[] = {
+    OF_THREAD,
+    TIMES,
+    SAME_4(INT, "name_id", "dst_agent_id", "dst_address", "src_agent_id"),
+    SAME_4(INT, "src_address", "size", "queue_id", "stream_id"),
+    LATER("graph_exec_id", ZERO),
+    LATER("graph_node_id", ZERO),
+    BASE("region_name_id", INT),
+    OF_EVENT};
 
-static const schema_column allocate_columns[] = {OF_THREAD,
-                                                 BASE("agent_id", INT),
-                                                 BASE("type", TEXT),
-                                                 BASE("level", TEXT),
-                                                 TIMES,
-                                                 BASE("address", INT),
-                                                 BASE("size", INT),
-                                                 BASE("queue_id", INT),
-                                                 BASE("stream_id", INT),
-                                                 OF_EVENT};
+static const schema_column allocate_columns[] = {
+    OF_THREAD,
+    BASE("agent_id", INT),
+    SAME_2(TEXT, "type", "level"),
+    TIMES,
+    SAME_4(INT, "address", "size", "queue_id", "stream_id"),
+    OF_EVENT};
 
 static const schema_column graph_columns[] = {OF_THREAD,
-                                              BASE("agent_id", INT),
-                                              BASE("queue_id", INT),
+                                              SAME_2(INT, "agent_id", "queue_id"),
                                               LATER("stream_id", INT),
                                               TIMES,
                                               LATER("name_id", INT),
@@ -81,18 +73,12 @@ static const schema_column graph_columns[] = {OF_THREAD,
                                               BASE("kernel_dispatch_count", ZERO),
                                               OF_EVENT};
 
-static const schema_column hip_columns[] = {OF_THREAD,
-                                            BASE("agent_id", INT),
-                                            BASE("queue_id", INT),
-                                            BASE("source_queue_id", INT),
-                                            BASE("stream_id", INT),
-                                            TIMES,
-                                            BASE("name_id", INT),
-                                            OF_EVENT};
+static const schema_column hip_columns[] = {
+    OF_THREAD, SAME_4(INT, "agent_id", "queue_id", "source_queue_id", "stream_id"), TIMES,
+    BASE("name_id", INT), OF_EVENT};
 
 static const schema_column value_columns[] = {GUID,
-                                              BASE("event_id", INT),
-                                              BASE("pmc_id", INT),
+                                              SAME_2(INT, "event_id", "pmc_id"),
                                               LATER("sample_id", INT),
                                               LATER("xcc", INT),
                                               LATER("shader_engine", INT),
@@ -102,126 +88,80 @@ static const schema_column value_columns[] = {GUID,
                                               BASE("value", "REAL DEFAULT 0.0"),
                                               EXTDATA};
 
-static const schema_column arg_columns[] = {GUID,
-                                            BASE("event_id", INT),
-                                            BASE("position", INT),
-                                            BASE("type", TEXT),
-                                            BASE("name", TEXT),
-                                            BASE("value", TEXT),
-                                            EXTDATA};
+static const schema_column arg_columns[] = {GUID, SAME_2(INT, "event_id", "position"),
+                                            SAME_3(TEXT, "type", "name", "value"), EXTDATA};
 
-static const schema_column event_columns[] = {GUID,
-                                              BASE("category_id", INT),
-                                              BASE("stack_id", INT),
-                                              BASE("parent_stack_id", INT),
-                                              BASE("correlation_id", INT),
-                                              BASE("call_stack", JSON),
-                                              BASE("line_info", JSON),
-                                              EXTDATA};
+static const schema_column event_columns[] = {
+    GUID, SAME_4(INT, "category_id", "stack_id", "parent_stack_id", "correlation_id"),
+    BASE("call_stack", JSON), BASE("line_info", JSON), EXTDATA};
 
 static const schema_column track_columns[] = {GUID,
                                               BASE("nid", INT),
                                               FOUR("ppid", INT),
-                                              BASE("pid", INT),
-                                              BASE("tid", INT),
+                                              SAME_2(INT, "pid", "tid"),
                                               FOUR("agent_id", INT),
                                               FOUR("queue_id", INT),
                                               FOUR("stream_id", INT),
                                               BASE("name_id", INT),
                                               EXTDATA};
 
-static const schema_column kernel_columns[] = {OF_PROCESS,
-                                               BASE("code_object_id", INT),
-                                               BASE("kernel_name", TEXT),
-                                               BASE("display_name", TEXT),
-                                               BASE("kernel_object", INT),
-                                               BASE("kernarg_segment_size", INT),
-                                               BASE("kernarg_segment_alignment", INT),
-                                               BASE("group_segment_size", INT),
-                                               BASE("private_segment_size", INT),
-                                               BASE("sgpr_count", INT),
-                                               BASE("arch_vgpr_count", INT),
-                                               BASE("accum_vgpr_count", INT),
-                                               EXTDATA};
+static const schema_column kernel_columns[] = {
+    OF_PROCESS,
+    BASE("code_object_id", INT),
+    SAME_2(TEXT, "kernel_name", "display_name"),
+    SAME_4(INT, "kernel_object", "kernarg_segment_size", "kernarg_segment_alignment",
+           "group_segment_size"),
+    SAME_4(INT, "private_segment_size", "sgpr_count", "arch_vgpr_count", "accum_vgpr_count"),
+    EXTDATA};
 
-static const schema_column code_object_columns[] = {OF_PROCESS,
-                                                    BASE("agent_id", INT),
-                                                    BASE("uri", TEXT),
-                                                    BASE("load_base", BIG),
-                                                    BASE("load_size", BIG),
-                                                    BASE("load_delta", BIG),
-                                                    BASE("storage_type", TEXT),
-                                                    EXTDATA};
+static const schema_column code_object_columns[] = {
+    OF_PROCESS,
+    BASE("agent_id", INT),
+    BASE("uri", TEXT),
+    SAME_3(BIG, "load_base", "load_size", "load_delta"),
+    BASE("storage_type", TEXT),
+    EXTDATA};
 
-static const schema_column counter_columns[] = {OF_PROCESS,
-                                                BASE("agent_id", INT),
-                                                BASE("target_arch", TEXT),
-                                                BASE("event_code", INT),
-                                                BASE("instance_id", INT),
-                                                BASE("name", TEXT),
-                                                BASE("symbol", TEXT),
-                                                BASE("description", TEXT),
-                                                BASE("long_description", TEXT),
-                                                BASE("component", TEXT),
-                                                BASE("units", TEXT),
-                                                BASE("value_type", TEXT),
-                                                BASE("block", TEXT),
-                                                BASE("expression", TEXT),
-                                                BASE("is_constant", INT),
-                                                BASE("is_derived", INT),
-                                                LATER("spm_support", INT),
-                                                EXTDATA};
+static const schema_column counter_columns[] = {
+    OF_PROCESS,
+    BASE("agent_id", INT),
+    BASE("target_arch", TEXT),
+    SAME_2(INT, "event_code", "instance_id"),
+    SAME_4(TEXT, "name", "symbol", "description", "long_description"),
+    SAME_4(TEXT, "component", "units", "value_type", "block"),
+    BASE("expression", TEXT),
+    SAME_2(INT, "is_constant", "is_derived"),
+    LATER("spm_support", INT),
+    EXTDATA};
 
-static const schema_column queue_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
+static const schema_column lane_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
 
-static const schema_column stream_columns[] = {OF_PROCESS, BASE("name", TEXT), EXTDATA};
+static const schema_column agent_columns[] = {
+    OF_PROCESS,
+    BASE("type", TEXT),
+    SAME_4(INT, "absolute_index", "logical_index", "type_index", "uuid"),
+    SAME_4(TEXT, "name", "model_name", "vendor_name", "product_name"),
+    BASE("user_name", TEXT),
+    EXTDATA};
 
-static const schema_column agent_columns[] = {OF_PROCESS,
-                                              BASE("type", TEXT),
-                                              BASE("absolute_index", INT),
-                                              BASE("logical_index", INT),
-                                              BASE("type_index", INT),
-                                              BASE("uuid", INT),
-                                              BASE("name", TEXT),
-                                              BASE("model_name", TEXT),
-                                              BASE("vendor_name", TEXT),
-                                              BASE("product_name", TEXT),
-                                              BASE("user_name", TEXT),
-                                              EXTDATA};
-
-static const schema_column thread_columns[] = {GUID,
-                                               BASE("nid", INT),
-                                               BASE("ppid", INT),
-                                               BASE("pid", INT),
-                                               BASE("tid", INT),
-                                               BASE("name", TEXT),
-                                               TIMES,
-                                               EXTDATA};
+static const schema_column thread_columns[] = {GUID, SAME_4(INT, "nid", "ppid", "pid", "tid"),
+                                               BASE("name", TEXT), TIMES, EXTDATA};
 
 static const schema_column process_columns[] = {GUID,
-                                                BASE("nid", INT),
-                                                BASE("ppid", INT),
-                                                BASE("pid", INT),
-                                                BASE("init", BIG),
-                                                BASE("fini", BIG),
+                                                SAME_3(INT, "nid", "ppid", "pid"),
+                                                SAME_2(BIG, "init", "fini"),
                                                 TIMES,
                                                 BASE("command", TEXT),
                                                 BASE("environment", JSON),
                                                 EXTDATA};
 
-static const schema_column node_columns[] = {GUID,
-                                             BASE("hash", BIG),
-                                             BASE("machine_id", TEXT),
-                                             BASE("system_name", TEXT),
-                                             BASE("hostname", TEXT),
-                                             BASE("release", TEXT),
-                                             BASE("version", TEXT),
-                                             BASE("hardware_name", TEXT),
-                                             BASE("domain_name", TEXT)};
+static const schema_column node_columns[] = {
+    GUID, BASE("hash", BIG), SAME_4(TEXT, "machine_id", "system_name", "hostname", "release"),
+    SAME_3(TEXT, "version", "hardware_name", "domain_name")};
 
 static const schema_column string_columns[] = {GUID, BASE("string", TEXT)};
 
-static const schema_column metadata_columns[] = {BASE("tag", TEXT), BASE("value", TEXT)};
+static const schema_column metadata_columns[] = {SAME_2(TEXT, "tag", "value")};
 
 /* ---- tables ---- */
 
@@ -254,8 +194,8 @@ static const struct {
     [SCHEMA_SOURCE_CODE] = {"rocpd_info_source_code", SCHEMA_USED, false, NULL, 0},
     [SCHEMA_PC] = {"rocpd_info_pc", SCHEMA_USED, false, NULL, 0},
     [SCHEMA_ADDRESS_RANGE] = {"rocpd_info_address_range", SCHEMA_USED, false, NULL, 0},
-    [SCHEMA_QUEUE] = {"rocpd_info_queue", SCHEMA_USED, true, COLUMNS(queue_columns)},
-    [SCHEMA_STREAM] = {"rocpd_info_stream", SCHEMA_USED, true, COLUMNS(stream_columns)},
+    [SCHEMA_QUEUE] = {"rocpd_info_queue", SCHEMA_USED, true, COLUMNS(lane_columns)},
+    [SCHEMA_STREAM] = {"rocpd_info_stream", SCHEMA_USED, true, COLUMNS(lane_columns)},
     [SCHEMA_AGENT] = {"rocpd_info_agent", SCHEMA_WHOLE, true, COLUMNS(agent_columns)},
     [SCHEMA_THREAD] = {"rocpd_info_thread", SCHEMA_USED, true, COLUMNS(thread_columns)},
     [SCHEMA_PROCESS] = {"rocpd_info_process", SCHEMA_WHOLE, true, COLUMNS(process_columns)},

@@ -129,7 +129,7 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
         return st;
     /* Views on the data, those of the newest schema: all sets have its columns now. */
     sqlite3_stmt *row = NULL;
-    int rc = sqlite3_prepare_v2(rocl_db_handle(r->db), sql, -1, &row, NULL);
+    int rc = sqlite3_prepare_v2(r->db->handle, sql, -1, &row, NULL);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
         st = add_view(p, (const char *)sqlite3_column_text(row, 0),
                       (const char *)sqlite3_column_text(row, 1),

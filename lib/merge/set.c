@@ -85,7 +85,7 @@ static rocl_status read_table(merge_set *set, rocl_db *db, const char *table, si
     sqlite3_stmt *row = NULL;
     size_t cap = 0;
     rocl_status st = ROCL_OK;
-    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &row, NULL);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(row, 1, s->name, -1, SQLITE_STATIC);
     while (rc == SQLITE_OK && st == ROCL_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
@@ -243,8 +243,8 @@ rocl_status merge_reader_to(merge_reader *r, rocl_trace *t, const rocl_capture *
         /* The set of the capture: captures are not in the order of a file. */
         const rocpd_set *set = t->captures[c->index]->state;
         const char *name = NULL;
-        rocpd_table k = 0;
-        while (k + 1 < ROCPD_TABLES && !set->tables[k])
+        schema_table k = 0;
+        while (k + 1 < SCHEMA_TABLES && !set->tables[k])
             k++;
         while (set->tables[k] && index < r->found.count &&
                !((name = rocpd_table_in(&r->found, k, r->found.suffixes[index])) &&

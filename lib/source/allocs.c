@@ -59,19 +59,6 @@ rocl_status rocl_allocs_seal(rocl_allocs *a, unsigned worker, rocl_error *err)
 
 /* ---- what is allocated ---- */
 
-static bool take_block(rocl_allocs *a, uint64_t key, block *b)
-{
-    block *all = (block *)(void *)a->blocks.data;
-    uint32_t n = rocl_map_get(&a->live, key, ROCL_NONE);
-    if (n == ROCL_NONE)
-        return false;
-    *b = all[n];
-    all[n].size = a->spare;
-    a->spare = n + 1;
-    rocl_map_del(&a->live, key);
-    return true;
-}
-
 static bool put_block(rocl_allocs *a, uint64_t key, const block *b)
 {
     block *all = (block *)(void *)a->blocks.data;
@@ -114,8 +101,15 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
     bool makes = r->op == ROCL_OP_ALLOC || r->op == ROCL_OP_REALLOC;
     if (!r->address && (makes || r->op == ROCL_OP_FREE))
         return count_unnamed(a, r);
-    block old = {0, ROCL_NONE};
-    bool known = take_block(a, key, &old);
+    block old = {0, ROCL_NONE}, *all = (block *)(void *)a->blocks.data;
+    const uint32_t n = rocl_map_get(&a->live, key, ROCL_NONE);
+    const bool known = n != ROCL_NONE;
+    if (known) {
+        old = all[n];
+        all[n].size = a->spare;
+        a->spare = n + 1;
+        rocl_map_del(&a->live, key);
+    }
     r->block = r->size ? r->size : old.size;
     if (r->owner == ROCL_NONE)
         r->owner = old.agent;
@@ -135,7 +129,7 @@ rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, r
 {
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(a->sorter, err);
-    while (rocl_sorter_take(a->sorter, &rec, &st, err)) {
+    while (rocl_next_record(a->sorter, &rec, &st, err)) {
         rocl_alloc r;
         memcpy(&r, rec.data, sizeof r);
         r.owner = r.agent;

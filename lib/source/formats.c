@@ -21,7 +21,7 @@ typedef struct row {
     const char *json[3]; /* JSON whose head has all of these as keys or strings */
     const char *line;    /* begin of the first line, without quotes */
     probe_fn *probe;
-    const char *table; /* of a database: the name of a table, or with '*' its begin */
+    const char *tables; /* of a database with one of them: words, with '*' the begin of a name */
 } row;
 
 #define MAGIC(text) .magic = (text), .magic_size = sizeof(text) - 1
@@ -246,28 +246,14 @@ static const row rows[] = {
 
 /* What is inside a SQLite database. */
 static const row databases[] = {
-    {ROCPD, .table = "rocpd_metadata_*"},
-    {ROCPD, .table = "rocpd_info_*"},
-    {ROCPD, .table = "rocpd_kernel_dispatch*"},
-    {ROCPD, .table = "rocpd_region*"},
-    {RPD, .table = "rocpd_api"},
-    {RPD, .table = "rocpd_hsaApi"},
-    {RPD, .table = "rocpd_op"},
-    {ROCPD, .table = "rocpd_string*"},
-    {COMPUTE, .table = "compute_metadata"},
-    {COMPUTE, .table = "compute_workload"},
-    {V1_DB, .table = "HIP"},
-    {V1_DB, .table = "HSA"},
-    {V1_DB, .table = "KERN"},
-    {V1_DB, .table = "A"},
-    {V1_DB, .table = "OPS"},
-    {V1_DB, .table = "COPY"},
-    {V1_DB, .table = "rocTX"},
-    {NSIGHT, .table = "CUPTI_ACTIVITY_KIND_KERNEL"},
-    {NSIGHT, .table = "CUPTI_ACTIVITY_KIND_RUNTIME"},
-    {NSIGHT, .table = "TARGET_INFO_SYSTEM_ENV"},
-    {NSIGHT, .table = "META_DATA_CAPTURE"},
-    {ROCPD, .table = "*"}, /* its reader reports what is missing */
+    {ROCPD, .tables = "rocpd_metadata_* rocpd_info_* rocpd_kernel_dispatch* rocpd_region*"},
+    {RPD, .tables = "rocpd_api rocpd_hsaApi rocpd_op"},
+    {ROCPD, .tables = "rocpd_string*"},
+    {COMPUTE, .tables = "compute_metadata compute_workload"},
+    {V1_DB, .tables = "HIP HSA KERN A OPS COPY rocTX"},
+    {NSIGHT, .tables = "CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_RUNTIME "
+                       "TARGET_INFO_SYSTEM_ENV META_DATA_CAPTURE"},
+    {ROCPD, .tables = "*"}, /* its reader reports what is missing */
 };
 
 /* ---- recognising ---------------------------------------------------------------------------- */
@@ -364,12 +350,14 @@ const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t c
 {
     const row *r = databases;
     for (const row *last = r + sizeof databases / sizeof *databases - 1; r < last; r++) {
-        const size_t n = strlen(r->table) - 1;
-        const bool begin = r->table[n] == '*';
-        for (size_t k = 0; k < count; k++)
-            if (!objects[k].is_view && !(begin ? strncmp(objects[k].name, r->table, n)
-                                               : strcmp(objects[k].name, r->table)))
-                return &r->format;
+        rocl_view left = {r->tables, strlen(r->tables)}, word;
+        while (rocl_view_take_word(&left, &word)) {
+            const bool begin = word.p[word.n - 1] == '*';
+            for (size_t k = 0; k < count; k++)
+                if (!objects[k].is_view && !strncmp(objects[k].name, word.p, word.n - begin) &&
+                    (begin || !objects[k].name[word.n]))
+                    return &r->format;
+        }
     }
     return &r->format;
 }

@@ -123,7 +123,7 @@ rocl_status rocl_ranges_join(rocl_sorter *sorter, const rocl_range_format *forma
     uint64_t scope[2] = {0};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(sorter, err);
-    while (rocl_sorter_take(sorter, &rec, &st, err)) {
+    while (rocl_next_record(sorter, &rec, &st, err)) {
         const rocl_range_half half = format->read(rec.data);
         if (memcmp(scope, rec.key, scope_size) != 0)
             st = close_all(format, ctx, &open, err);

@@ -150,6 +150,15 @@ rocl_status rocl_batcher_flush(rocl_batcher *b, rocl_error *err)
     return st;
 }
 
+bool rocl_batcher_arg(rocl_batcher *b, uint32_t type, uint32_t name, const char *value, size_t n)
+{
+    const char *copy = rocl_arena_dup(&b->arg_text, value, n);
+    if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1))
+        return false;
+    b->args[b->arg_count++] = (rocl_arg){type, name, copy, n};
+    return true;
+}
+
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet)
 {
     const rocl_packet *last = b->packet_count ? &b->packets[b->packet_count - 1] : NULL;
@@ -281,7 +290,8 @@ uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text)
     return bare == n ? text : rocl_strings_put(t->strings, s, bare);
 }
 
-uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full)
+/* The short form of a name (text), or that text itself if there is none. */
+static uint32_t make_short_name(rocl_trace *t, uint32_t full)
 {
     size_t n;
     rocl_buf name = {0};
@@ -302,11 +312,11 @@ uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, ui
         text = mangled && mangled != ROCL_NONE ? rocl_kernel_without_kd(t, mangled) : display;
         break;
     case ROCL_NAMES_SHORT:
-        text = rocl_kernel_short(t, display);
+        text = make_short_name(t, display);
         break;
     case ROCL_NAMES_TRUNCATED:
         if (truncated == ROCL_NONE || truncated == 0)
-            truncated = rocl_kernel_short(t, display);
+            truncated = make_short_name(t, display);
         text = rocl_kernel_without_kd(t, truncated);
         break;
     default:

@@ -103,6 +103,8 @@ static inline void *rocl_batcher_room(rocl_batcher *b, rocl_kind kind, size_t si
     rocl_batch *out = &b->out[kind];
     return out->any && out->count < b->max ? (char *)out->any + out->count++ * size : NULL;
 }
+/* Adds an argument, whose value is copied. False: memory is out. */
+bool rocl_batcher_arg(rocl_batcher *b, uint32_t type, uint32_t name, const char *value, size_t n);
 /* Adds a packet, unless it equals the last one. Returns the value for rocl_dispatch.packet; 0:
  * memory is out. */
 uint32_t rocl_batcher_packet(rocl_batcher *b, const rocl_packet *packet);
@@ -129,8 +131,6 @@ void rocl_label_named_agent(rocl_trace *t, rocl_agent *a);
 size_t rocl_kernel_length(const char *name, size_t n);
 /* A name (text) without it. */
 uint32_t rocl_kernel_without_kd(rocl_trace *t, uint32_t text);
-/* The short form of a name (text), or that text itself if there is none. */
-uint32_t rocl_kernel_short(rocl_trace *t, uint32_t full);
 /* The name by --kernel-names. mangled, truncated: texts; 0 or ROCL_NONE: the source has none. */
 uint32_t rocl_kernel_shown(rocl_trace *t, uint32_t mangled, uint32_t display, uint32_t truncated);
 

@@ -197,8 +197,14 @@ static rocl_status open_source(rocl_source *s, rocl_trace *t, rocl_error *err)
             s->deferred = first && s->ops && !(s->format->flags & ROCL_FORMAT_INDEPENDENT);
             if (!s->ops)
                 st = rocl_fail_format(s->path, s->format, err);
-            else if (!s->deferred)
+            else if (!s->deferred) {
+                if (rocl_db_log_truncated(s->db)) {
+                    s->truncated = true;
+                    s->remark = "the log beside it (-wal) ends in an incomplete transaction, which "
+                                "is left out";
+                }
                 st = s->ops->open(s, t, err);
+            }
             rocl_db_objects_free(objects, count);
         }
         rocl_db_close(s->db);

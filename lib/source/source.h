@@ -63,6 +63,7 @@ typedef enum rocl_property_of {
 /* A reader. For a capture the calls are: begin, scan for every task (by any worker, stage after
  * stage), finish if all went well, end in any case. */
 typedef struct rocl_source_ops {
+    const struct rocl_record_format *records; /* of ROCL_RECORDS_OPS(); else NULL */
     /* Adds the captures of the input with their definitions: see rocl_trace_add_capture(). */
     rocl_status (*open)(struct rocl_source *s, rocl_trace *t, rocl_error *err);
     void (*close)(struct rocl_source *s); /* also after an open that failed */

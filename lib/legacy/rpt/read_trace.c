@@ -119,7 +119,7 @@ rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
     rocl_sort_record encoded;
     rpt_record record;
     /* In order of start a record gets its line. */
-    for (uint64_t line = 1; rocl_sorter_take(g.sorter, &encoded, &st, err); line++) {
+    for (uint64_t line = 1; rocl_next_record(g.sorter, &encoded, &st, err); line++) {
         memcpy(&record, encoded.data, sizeof record);
         record.line = line;
         record.command = record.command == BY_ORDER ? (int64_t)line : record.command;

@@ -220,7 +220,7 @@ rocl_status rpt_resolve_region(rpt *r, rocl_error *err)
         rocl_sort_record encoded;
         rocl_buf line = {0};
         st = again ? rocl_sorter_start(r->sorter, err) : rocl_fail_memory(err);
-        while (rocl_sorter_take(r->sorter, &encoded, &st, err)) {
+        while (rocl_next_record(r->sorter, &encoded, &st, err)) {
             rpt_record record;
             decode_record(&encoded, &record);
             st = rocl_sorter_add(again, 0, encoded.key, encoded.data, encoded.len, err);

@@ -273,7 +273,7 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
         st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, r->capture, slot, &f->out, err);
         if (st == ROCL_OK)
             st = rocl_sorter_start(s, err);
-        while (rocl_sorter_take(s, &rec, &st, err))
+        while (rocl_next_record(s, &rec, &st, err))
             st = feed_record(f, &rec, err);
         rocl_status put = put_block(f, st ? NULL : err);
         st = st ? st : put;

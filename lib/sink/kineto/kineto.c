@@ -471,7 +471,7 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     }
     put_own_text(s);
     rocl_status st = rocl_sorter_start(at->sorter, err);
-    while (rocl_sorter_take(at->sorter, &rec, &st, err)) {
+    while (rocl_next_record(at->sorter, &rec, &st, err)) {
         size_t weight = 0;
         st = walk_record(s, &rec, &weight, err);
         if (st == ROCL_OK)

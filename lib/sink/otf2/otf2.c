@@ -279,7 +279,7 @@ static rocl_status write_markers(ot_sink *s, rocl_error *err)
     rocl_buf text = {0};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->markers, err);
-    while (rocl_sorter_take(s->markers, &rec, &st, err)) {
+    while (rocl_next_record(s->markers, &rec, &st, err)) {
         uint64_t name;
         const uint8_t *at = rec.data;
         if (!rocl_varint_get(&at, at + rec.len, &name)) {

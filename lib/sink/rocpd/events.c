@@ -217,7 +217,7 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
     uint64_t n = 0;
     newset_event event = {.kind = ROCL_REGION};
     rocl_status st = rocl_sorter_start(e->sorters[t], err);
-    while (rocl_sorter_take(e->sorters[t], &rec, &st, err)) {
+    while (rocl_next_record(e->sorters[t], &rec, &st, err)) {
         st =
             read_event(&event, &rec, order_of(e, t)) ? fn(ctx, &event, err) : rocl_fail_sorted(err);
         if (++n % PROGRESS_ROWS == 0)

@@ -465,7 +465,7 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_sorter_start(s->rows, err);
-    while (rocl_sorter_take(s->rows, &rec, &st, err))
+    while (rocl_next_record(s->rows, &rec, &st, err))
         st = take_record(s, &p, &rec, err);
     if (st == ROCL_OK)
         st = end_row(s, &p, err);

@@ -526,7 +526,7 @@ static rocl_status add_flows(v1_sink *s, rocl_error *err)
     bool have = false;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->ends, err);
-    while (rocl_sorter_take(s->ends, &rec, &st, err)) {
+    while (rocl_next_record(s->ends, &rec, &st, err)) {
         v1_end end;
         memcpy(&end, rec.data, sizeof end);
         have = have && rec.key[0] == link;
@@ -604,7 +604,7 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
     uint64_t flows = 0, kern[2] = {UINT64_MAX};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->rows, err);
-    while (rocl_sorter_take(s->rows, &rec, &st, err)) {
+    while (rocl_next_record(s->rows, &rec, &st, err)) {
         rocl_buf *b = rocl_piped_buf(&s->file);
         const uint64_t table = rec.key[0] >> 32;
         if (table == TABLE_FLOWS) {

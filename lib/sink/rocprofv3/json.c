@@ -519,7 +519,7 @@ static rocl_status add_messages(v3_sink *s, uint64_t next_link, rocl_error *err)
     rocl_buf text = {0};
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->markers, err);
-    while (rocl_sorter_take(s->markers, &rec, &st, err)) {
+    while (rocl_next_record(s->markers, &rec, &st, err)) {
         const uint8_t *from = rec.data + sizeof(row_head) + sizeof own;
         const uint8_t *end = rec.data + rec.len, *at = memchr(from, *LINK, (size_t)(end - from));
         memcpy(&own, from - sizeof own, sizeof own);
@@ -630,7 +630,7 @@ static rocl_status put_rows(v3_sink *s, rocl_error *err)
     uint32_t next = 0;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->rows, err);
-    while (rocl_sorter_take(s->rows, &rec, &st, err)) {
+    while (rocl_next_record(s->rows, &rec, &st, err)) {
         st = go_to(s, &p, &next, (uint32_t)(rec.key[0] >> 8), rec.key[0] & 0xff, err);
         if (st != ROCL_OK)
             break;

@@ -22,11 +22,6 @@ enum {
     ROUNDS_MAX = 256   /* in which rows are given to processes that have none yet */
 };
 
-void chrome_callers_open(chrome_callers *c)
-{
-    pthread_mutex_init(&c->lock, NULL);
-}
-
 void chrome_callers_close(chrome_callers *c)
 {
     pthread_mutex_destroy(&c->lock);
@@ -37,11 +32,6 @@ void chrome_callers_close(chrome_callers *c)
     free(c->row_owners);
     rocl_map_free(&c->claim_index);
     free(c->claims);
-}
-
-void chrome_callers_worker_free(chrome_callers_worker *w)
-{
-    free(w->owners.entries);
 }
 
 /* calls: it is a process with calls, not a row that needs to be given to one. */

@@ -41,9 +41,7 @@ typedef struct chrome_callers_worker {
     rocl_lookup_pages owners;
 } chrome_callers_worker;
 
-void chrome_callers_open(chrome_callers *c);
 void chrome_callers_close(chrome_callers *c);
-void chrome_callers_worker_free(chrome_callers_worker *w);
 
 /* Notes a call, whose link and process are set. For any worker, like the next one. */
 rocl_status chrome_note_call(chrome_callers *c, chrome_callers_worker *w, rocl_records *to,

@@ -280,8 +280,10 @@ static rocl_status put_own_event(rocl_records *to, rocl_source_record *r, chrome
 
 /* The process of GPU work, or of a row in a merged file that is no process. */
 static rocl_status find_process(rocl_records *to, rocl_source_record *r, chrome_file *f,
-                                chrome_worker *w, chrome_event *e, rocl_error *err)
+                                chrome_worker *w, chrome_event *e, const chrome_args *a,
+                                rocl_error *err)
 {
+    chrome_read_group(&f->merged, e, a); /* unless it is known */
     const rocl_status st =
         chrome_find_caller(&f->callers, &w->callers, to, e->group, e->row, r, err);
     const chrome_member member = {r->process, e->group, ROCL_NO_KEY};
@@ -308,25 +310,22 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         if (a.bad)
             rocl_record_fault(to, r->where, ROCL_FAULT_BAD_VALUE, "a field is not a number");
     }
-    if (e->group && (st = find_process(to, r, f, w, e, err)) != ROCL_OK)
+    if (e->group && (st = find_process(to, r, f, w, e, &a, err)) != ROCL_OK)
         return st;
     r->link = a.correlation;
     switch (c) {
     case CLASS_KERNEL:
         chrome_make_dispatch(r, &f->work, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        st = find_process(to, r, f, w, e, err);
+        st = find_process(to, r, f, w, e, &a, err);
         return st ? st : chrome_put_with_args(to, r, &f->collectives, w, e, err);
     case CLASS_COPY:
         chrome_make_copy(r, &f->work, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        st = find_process(to, r, f, w, e, err);
+        st = find_process(to, r, f, w, e, &a, err);
         return st ? st : rocl_record_put(to, r, err);
     case CLASS_SYNC:
         r->kind = ROCL_BARRIER;
         chrome_place_work(r, e, &a);
-        chrome_read_group(&f->merged, e, &a);
-        if ((st = find_process(to, r, f, w, e, err)) != ROCL_OK)
+        if ((st = find_process(to, r, f, w, e, &a, err)) != ROCL_OK)
             return st;
         r->link = ROCL_NO_KEY;
         break;
@@ -516,22 +515,12 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Reads the first token of a member; false: there is no such member. */
-static bool load_member(const rocl_records_input *in, const rocl_json_node *member, rocl_buf *b,
-                        rocl_json *r, rocl_json_token *v, rocl_status *st, rocl_error *err)
-{
-    if (!member || *st != ROCL_OK)
-        return false;
-    *st = rocl_json_load(r, b, in->files[0].spool, member->begin, member->end,
-                         ((const chrome_file *)in->state)->flags, err);
-    return *st == ROCL_OK && rocl_json_element(r, v);
-}
-
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
     chrome_file *f = in->state;
     const rocl_json_index *x = &f->index;
+    const rocl_spool *spool = in->files[0].spool;
     const rocl_json_node *base = rocl_json_child(x, x->nodes, "baseTimeNanoseconds"),
                          *info = rocl_json_child(x, x->nodes, "distributedInfo"),
                          *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
@@ -550,16 +539,20 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
                         in->files[0].path, once[i]->key);
     f->kineto = base || info || devices || rocl_json_child(x, x->nodes, "schemaVersion");
     f->rank = -1;
-    if (load_member(in, base, &b, &r, &v, &st, err) && !rocl_json_int(v.text, &f->base))
+    if (rocl_json_load_node(&r, &v, &b, spool, base, f->flags, &st, err) &&
+        !rocl_json_int(v.text, &f->base))
         f->base = 0;
-    if (load_member(in, host, &b, &r, &v, &st, err) && v.kind == ROCL_JSON_STRING)
+    if (rocl_json_load_node(&r, &v, &b, spool, host, f->flags, &st, err) &&
+        v.kind == ROCL_JSON_STRING)
         f->host = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-    if (load_member(in, generator, &b, &r, &v, &st, err))
+    if (rocl_json_load_node(&r, &v, &b, spool, generator, f->flags, &st, err))
         f->ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
-    if (load_member(in, info, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+    if (rocl_json_load_node(&r, &v, &b, spool, info, f->flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_OBJECT))
         while (rocl_json_member(&r, rank_key, 1, &v) >= 0)
             rocl_json_int(v.text, &f->rank);
-    if (load_member(in, devices, &b, &r, &v, &st, err) && rocl_json_enter(&r, ROCL_JSON_ARRAY))
+    if (rocl_json_load_node(&r, &v, &b, spool, devices, f->flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_ARRAY))
         while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
             uint32_t name = 0;
             if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
@@ -615,7 +608,26 @@ static rocl_status refine_definitions(rocl_records_input *in, rocl_error *err)
     if (st == ROCL_OK)
         st = f->own.is ? chrome_own_name_gpus(&f->own, in->trace, c, err)
                        : chrome_name_gpus(&f->work, in, err);
-    return st ? st : chrome_who_refine(&f->who, in, err);
+    if (st == ROCL_OK)
+        st = chrome_who_refine(&f->who, in, err);
+    if (st != ROCL_OK)
+        return st;
+    /* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
+    rocl_buf b = {0};
+    rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
+    const size_t begin = b.len;
+    for (int i = 0; i < ASIDES; i++) {
+        const uint64_t n = atomic_load(&f->left_out[i]);
+        if (n)
+            rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
+                            asides[i].what);
+    }
+    const bool any = b.len > begin;
+    rocl_buf_byte(&b, 0);
+    if (any && !b.failed)
+        rocl_notice(in->trace, "%s", (const char *)b.data);
+    rocl_buf_free(&b);
+    return chrome_explain_flows(f->flows, in, err);
 }
 
 static bool sees_agent(const rocl_records_input *in, uint64_t process, uint64_t host)
@@ -626,8 +638,6 @@ static bool sees_agent(const rocl_records_input *in, uint64_t process, uint64_t 
 static void close_file(rocl_records_input *in)
 {
     chrome_file *f = in->state;
-    if (!f)
-        return;
     chrome_flows_free(f->flows, in->trace);
     chrome_callers_close(&f->callers);
     chrome_merged_close(&f->merged);
@@ -637,18 +647,7 @@ static void close_file(rocl_records_input *in)
     chrome_who_close(&f->who);
     xla_rows_free(&f->xla);
     rocl_json_index_free(&f->index);
-    free(f);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
-                                          .parse = parse_piece,
-                                          .keeps = true,
-                                          .complete = complete_record,
-                                          .free_worker = chrome_free_worker,
-                                          .passed = learn_callers,
-                                          .refine = refine_definitions,
-                                          .sees = sees_agent,
-                                          .close = close_file};
 
 /* The next array of events: the whole file, or a member of it, of which there may be several. NULL:
  * no more. */
@@ -659,26 +658,22 @@ static const rocl_json_node *next_events(const rocl_json_index *x, const rocl_js
     return before ? rocl_json_same(x, before) : rocl_json_child(x, x->nodes, "traceEvents");
 }
 
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    chrome_file *f = in->state = calloc(1, sizeof *f);
+    rocl_source *s = in->source;
+    rocl_trace *t = in->trace;
+    chrome_file *f = in->state;
     static const char *const words[] = {"KERNEL_DISPATCH",   "MEMORY_COPY",
                                         "HIP_RUNTIME_API",   "MARKER_CORE_RANGE_API",
                                         "MEMORY_ALLOCATION", "HSA_CORE_API"};
     uint32_t texts[6];
-    if (!f || !rocl_intern_words(t, words, 6, texts))
-        return rocl_fail_memory(err);
-    chrome_callers_open(&f->callers);
-    chrome_merged_open(&f->merged);
-    chrome_collectives_open(&f->collectives, &f->callers);
-    chrome_work_open(&f->work, &f->callers);
-    chrome_own_open(&f->own);
+    pthread_mutex_t *const locks[] = {&f->callers.lock, &f->merged.lock, &f->collectives.lock,
+                                      &f->work.lock, &f->own.lock};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        pthread_mutex_init(locks[i], NULL);
+    f->work.callers = f->collectives.callers = &f->callers;
     f->own.who = &f->who;
-    if (!(f->flows = chrome_flows_new(t)))
+    if (!rocl_intern_words(t, words, 6, texts) || !(f->flows = chrome_flows_new(t)))
         return rocl_fail_memory(err);
     f->work.kernel = texts[0];
     f->work.copy = texts[1];
@@ -687,7 +682,7 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     f->work.allocation = texts[4];
     f->hsa = texts[5];
     rocl_json_outline how = {.objects = 1, .flags = ROCL_JSON_NANS};
-    st = rocl_records_outline(in, &f->index, &how, err);
+    rocl_status st = rocl_records_outline(in, &f->index, &how, err);
     f->flags = how.flags;
     if (st != ROCL_OK)
         return st;
@@ -714,24 +709,19 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         st = xla_rows_read(&f->xla, t, &f->index, events, in->files[0].spool, f->flags, err);
     if (st == ROCL_OK && f->xla.host)
         in->likely_process = f->xla.host;
-    if (st == ROCL_OK && (st = rocl_records_index(in, err)) == ROCL_OK) {
-        /* "FILE: events of other phases are left out: 12 of objects, 3 of memory dumps" */
-        rocl_buf b = {0};
-        rocl_buf_printf(&b, "%s: events of other phases are left out:", in->source->path);
-        const size_t begin = b.len;
-        for (int i = 0; i < ASIDES; i++) {
-            const uint64_t n = atomic_load(&f->left_out[i]);
-            if (n)
-                rocl_buf_printf(&b, "%s %" PRIu64 " of %s", b.len > begin ? "," : "", n,
-                                asides[i].what);
-        }
-        const bool any = b.len > begin;
-        rocl_buf_byte(&b, 0);
-        if (any && !b.failed)
-            rocl_notice(in->trace, "%s", (const char *)b.data);
-        rocl_buf_free(&b);
-    }
-    return st ? st : chrome_explain_flows(f->flows, in, err);
+    return st;
 }
 
-const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(chrome_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .keeps = true,
+                                          .complete = complete_record,
+                                          .free_worker = chrome_free_worker,
+                                          .passed = learn_callers,
+                                          .refine = refine_definitions,
+                                          .sees = sees_agent,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(format)};

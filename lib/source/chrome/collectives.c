@@ -6,12 +6,6 @@
 #include "base/array.h"
 #include "base/error.h"
 
-void chrome_collectives_open(chrome_collectives *c, const chrome_callers *callers)
-{
-    c->callers = callers;
-    pthread_mutex_init(&c->lock, NULL);
-}
-
 void chrome_collectives_close(chrome_collectives *c)
 {
     pthread_mutex_destroy(&c->lock);

@@ -22,7 +22,6 @@ typedef struct chrome_collectives {
     const chrome_callers *callers; /* numbers of operators are those of their processes */
 } chrome_collectives;
 
-void chrome_collectives_open(chrome_collectives *c, const chrome_callers *callers);
 void chrome_collectives_close(chrome_collectives *c);
 
 /* Are the arguments of collectives wanted, alone or with all others? */

@@ -10,7 +10,7 @@ void chrome_free_worker(void *state)
     rocl_buf_free(&w->bytes);
     rocl_buf_free(&w->text[0]);
     rocl_buf_free(&w->text[1]);
-    chrome_callers_worker_free(&w->callers);
+    free(w->callers.owners.entries);
     free(w);
 }
 

@@ -8,11 +8,6 @@
 #include "base/array.h"
 #include "base/error.h"
 
-void chrome_merged_open(chrome_merged *m)
-{
-    pthread_mutex_init(&m->lock, NULL);
-}
-
 void chrome_merged_close(chrome_merged *m)
 {
     pthread_mutex_destroy(&m->lock);

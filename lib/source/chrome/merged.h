@@ -30,7 +30,6 @@ typedef struct chrome_merged {
     atomic_bool ranked; /* some events say their rank, as TraceFuse writes them */
 } chrome_merged;
 
-void chrome_merged_open(chrome_merged *m);
 void chrome_merged_close(chrome_merged *m);
 
 /* An event of PyTorch's profiler whose pid is a text: sets its group, and takes away its process if

@@ -10,11 +10,6 @@
 #include "format/perfetto.h"
 #include "source/rocprof/row.h"
 
-void chrome_own_open(chrome_own *o)
-{
-    pthread_mutex_init(&o->lock, NULL);
-}
-
 void chrome_own_close(chrome_own *o)
 {
     pthread_mutex_destroy(&o->lock);
@@ -33,10 +28,8 @@ rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_
     rocl_json_token v;
     bool ours = false, based = false;
     rocl_status st = ROCL_OK;
-    if (!other)
-        return ROCL_OK;
-    st = rocl_json_load(&r, &b, spool, other->begin, other->end, flags, err);
-    if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
+    if (rocl_json_load_node(&r, &v, &b, spool, other, flags, &st, err) &&
+        rocl_json_enter(&r, ROCL_JSON_OBJECT))
         for (int key; (key = rocl_json_member(&r, keys, 2, &v)) >= 0;) {
             if (key == 0)
                 ours = v.text.n > 8 && !memcmp(v.text.p, "rocline ", 8);
@@ -44,21 +37,16 @@ rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_
                 based = rocl_json_int(v.text, base);
         }
     o->is = ours && based;
-    *base = o->is ? *base : 0;
+    *base = o->is || !other ? *base : 0;
     rocl_buf_free(&b);
     return st;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static uint64_t mix_row(uint64_t pid, uint64_t tid)
-{
-    return rocl_mix64(pid ^ rocl_mix64(tid));
-}
-
 static chrome_own_row *find_row(const chrome_own *o, uint64_t pid, uint64_t tid)
 {
-    const uint32_t i = rocl_map_get(&o->index, mix_row(pid, tid), ROCL_NONE);
+    const uint32_t i = rocl_map_get(&o->index, rocl_mix_pair(pid, tid), ROCL_NONE);
     chrome_own_row *r = i == ROCL_NONE ? NULL : &o->rows[i];
     return r && r->pid == pid && r->tid == tid ? r : NULL;
 }
@@ -67,7 +55,7 @@ bool chrome_own_note(chrome_own *o, uint64_t pid, uint64_t tid, uint32_t name)
 {
     pthread_mutex_lock(&o->lock);
     const bool ok = ROCL_GROW(o->rows, o->cap, o->count + 1) &&
-                    rocl_map_put(&o->index, mix_row(pid, tid), (uint32_t)o->count);
+                    rocl_map_put(&o->index, rocl_mix_pair(pid, tid), (uint32_t)o->count);
     if (ok)
         o->rows[o->count++] = (chrome_own_row){pid, tid, name, -1, ROCL_NO_KEY, ROCL_NO_KEY};
     pthread_mutex_unlock(&o->lock);

@@ -31,7 +31,6 @@ typedef struct chrome_own {
     size_t gpu_count;
 } chrome_own;
 
-void chrome_own_open(chrome_own *o);
 void chrome_own_close(chrome_own *o);
 /* Is it such a file? *base: what its times are relative to. */
 rocl_status chrome_own_find(chrome_own *o, const rocl_json_index *x, const rocl_spool *spool,

@@ -7,11 +7,6 @@
 
 #include "base/error.h"
 
-static uint64_t gpu_key(uint64_t host, uint64_t number)
-{
-    return rocl_mix64(host ^ rocl_mix64(number));
-}
-
 void chrome_who_close(chrome_who *w)
 {
     rocl_roster_free(&w->roster);
@@ -33,11 +28,11 @@ static bool index_roster(chrome_who *w, rocl_records_input *in)
     }
     for (size_t i = 0; i < all->gpu_count && ok; i++) {
         const rocl_roster_gpu *g = &all->gpus[i];
-        const uint64_t on = (uint64_t)g->on, id = (uint64_t)g->id, key = gpu_key(on, id);
+        const uint64_t on = (uint64_t)g->on, id = (uint64_t)g->id, key = rocl_mix_pair(on, id);
         if (g->id >= 0 && g->on >= 0 && on < all->host_count &&
             rocl_map_get(&w->gpus, key, ROCL_NONE) == ROCL_NONE)
             ok = rocl_map_put(&w->gpus, key, (uint32_t)i) &&
-                 rocl_map_put(&w->numbers, gpu_key(on, (uint64_t)g->number), (uint32_t)i) &&
+                 rocl_map_put(&w->numbers, rocl_mix_pair(on, (uint64_t)g->number), (uint32_t)i) &&
                  rocl_records_define(in, ROCL_KEY_AGENT, (rocl_key){ROCL_NO_KEY, on, id},
                                      &(rocl_key_facts){.type = ROCL_AGENT_GPU});
     }
@@ -51,11 +46,8 @@ rocl_status chrome_who_open(chrome_who *w, rocl_records_input *in, const rocl_js
     rocl_buf b = {0};
     rocl_json r;
     rocl_json_token v;
-    if (!member)
-        return ROCL_OK;
-    rocl_status st =
-        rocl_json_load(&r, &b, in->files[0].spool, member->begin, member->end, flags, err);
-    if (st == ROCL_OK && rocl_json_element(&r, &v) &&
+    rocl_status st = ROCL_OK;
+    if (rocl_json_load_node(&r, &v, &b, in->files[0].spool, member, flags, &st, err) &&
         !(rocl_roster_read(&w->roster, in->trace, &r) && index_roster(w, in)))
         st = rocl_fail_memory(err);
     rocl_buf_free(&b);
@@ -85,7 +77,7 @@ static const rocl_roster_gpu *find_gpu(const chrome_who *w, const rocl_map *by, 
 {
     const rocl_roster_process *p = find_process(w, process);
     const uint32_t i =
-        p ? rocl_map_get(by, gpu_key((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
+        p ? rocl_map_get(by, rocl_mix_pair((uint64_t)p->on, number), ROCL_NONE) : ROCL_NONE;
     return i != ROCL_NONE && w->roster.gpus[i].on == p->on ? &w->roster.gpus[i] : NULL;
 }
 

@@ -18,12 +18,6 @@ enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_HIP = 6 };
 /* The number of the agent that memory of the host is of: no number of a GPU. */
 #define HOST_AGENT ((uint64_t)ROCL_AGENT_CPU << 32)
 
-void chrome_work_open(chrome_work *k, const chrome_callers *callers)
-{
-    k->callers = callers;
-    pthread_mutex_init(&k->lock, NULL);
-}
-
 void chrome_work_close(chrome_work *k)
 {
     pthread_mutex_destroy(&k->lock);
@@ -74,14 +68,9 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
     }
 }
 
-static uint64_t mix_device(uint64_t process, uint64_t device)
-{
-    return rocl_mix64(process ^ rocl_mix64(device));
-}
-
 static const chrome_device *find_device(const chrome_work *k, uint64_t process, uint64_t device)
 {
-    const uint32_t i = rocl_map_get(&k->memory_index, mix_device(process, device), ROCL_NONE);
+    const uint32_t i = rocl_map_get(&k->memory_index, rocl_mix_pair(process, device), ROCL_NONE);
     return i == ROCL_NONE ? NULL : &k->memory[i];
 }
 
@@ -96,7 +85,8 @@ static bool note_device(chrome_work *k, chrome_worker *w, uint64_t process, uint
     pthread_mutex_lock(&k->lock);
     if (!find_device(k, process, device)) {
         ok = ROCL_GROW(k->memory, k->memory_cap, k->memory_count + 1) &&
-             rocl_map_put(&k->memory_index, mix_device(process, device), (uint32_t)k->memory_count);
+             rocl_map_put(&k->memory_index, rocl_mix_pair(process, device),
+                          (uint32_t)k->memory_count);
         if (ok)
             k->memory[k->memory_count++] =
                 (chrome_device){.process = process, .number = (uint32_t)device};
@@ -253,8 +243,8 @@ static bool map_memory(chrome_work *k, const rocl_records_input *in, const proce
         map_devices(&k->memory[i], n, gpus + g, m, atomic_load(&k->hip_memory));
     }
     for (size_t i = 0; i < k->memory_count && ok; i++)
-        ok = rocl_map_put(&k->memory_index, mix_device(k->memory[i].process, k->memory[i].number),
-                          (uint32_t)i);
+        ok = rocl_map_put(&k->memory_index,
+                          rocl_mix_pair(k->memory[i].process, k->memory[i].number), (uint32_t)i);
     return ok;
 }
 

@@ -36,7 +36,6 @@ typedef struct chrome_work {
     const chrome_callers *callers;
 } chrome_work;
 
-void chrome_work_open(chrome_work *k, const chrome_callers *callers);
 void chrome_work_close(chrome_work *k);
 
 /* Sets device and stream of GPU work, from the arguments, else from the row; for its process see

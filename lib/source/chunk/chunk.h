@@ -190,7 +190,7 @@ typedef struct chunk_process {
     uint64_t last_times[4];               /* of the last event, by clock */
     rocl_map indexes[ROCL_DEFINITIONS];   /* ids in the file -> index */
     /* while it is scanned */
-    struct chunk_worker **workers;
+    struct chunk_worker *workers; /* opt.jobs of them */
     rocl_sorter *ranges;
     rocl_allocs *allocs; /* NULL: none are wanted */
     uint32_t kinds;
@@ -224,6 +224,7 @@ rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *ta
 rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_error *err);
 /* Allocations, which must be sorted first. */
 rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_error *err);
+rocl_status chunk_workers_new(chunk_process *p, rocl_error *err);
 void chunk_workers_free(chunk_process *p);
 
 /* ---- source.c ------------------------------------------------------------------------------- */

@@ -13,18 +13,6 @@ typedef struct indexer {
     pthread_mutex_t lock;
 } indexer;
 
-static bool keep_definition(indexer *x, chunk_info *c, const chunk_record *rec)
-{
-    size_t len = (size_t)(rec->end - rec->p);
-    pthread_mutex_lock(&x->lock);
-    const char *body = rocl_arena_dup(&x->file->arena, (const char *)rec->p, len);
-    pthread_mutex_unlock(&x->lock);
-    if (!body || !ROCL_GROW(c->defs, c->def_cap, c->def_count + 1))
-        return false;
-    c->defs[c->def_count++] = (chunk_def){rec->type, (uint32_t)len, (const uint8_t *)body};
-    return true;
-}
-
 static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error *err)
 {
     indexer *x = ctx;
@@ -55,8 +43,15 @@ static rocl_status index_chunk(void *ctx, unsigned worker, size_t i, rocl_error 
         c->events += event;
         c->begun += event && type != ROCL_REC_END && type != ROCL_REC_POP && type != ROCL_REC_STOP;
         if ((type >= ROCL_REC_NODE && type <= ROCL_REC_PROCESS_NAME) || type == ROCL_REC_LABEL ||
-            type == ROCL_REC_SUBJECT)
-            ok = keep_definition(x, c, &rec);
+            type == ROCL_REC_SUBJECT) {
+            const size_t len = (size_t)(rec.end - rec.p);
+            pthread_mutex_lock(&x->lock);
+            const char *body = rocl_arena_dup(&x->file->arena, (const char *)rec.p, len);
+            pthread_mutex_unlock(&x->lock);
+            ok = body && ROCL_GROW(c->defs, c->def_cap, c->def_count + 1);
+            if (ok)
+                c->defs[c->def_count++] = (chunk_def){type, (uint32_t)len, (const uint8_t *)body};
+        }
         if (!ok || type < ROCL_REC_DISPATCH || type > ROCL_REC_GRAPH)
             continue;
         /* The threads that caused the work: few, and mostly the same one. */

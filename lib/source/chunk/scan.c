@@ -38,7 +38,7 @@ typedef struct chunk_waiting_arg {
 } chunk_waiting_arg;
 
 typedef struct chunk_worker {
-    chunk_process *process;
+    alignas(ROCL_CACHE_LINE) chunk_process *process;
     rocl_batcher out;
     rocl_buf content;
     rocl_map texts; /* id in the chunk -> text */
@@ -77,21 +77,21 @@ enum { BATCH_MAX = 1024 };
 static chunk_worker *get_worker(chunk_process *p, unsigned number, const rocl_emitter *to,
                                 rocl_error *err)
 {
-    chunk_worker *w = p->workers[number];
-    if (!w && (w = p->workers[number] = calloc(1, sizeof *w))) {
-        w->process = p;
-        w->out.capture = &p->capture->pub;
-        w->out.worker = number;
-        w->out.max = BATCH_MAX;
-    }
-    if (!w) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
+    chunk_worker *w = &p->workers[number];
+    w->process = p;
+    w->out.capture = &p->capture->pub;
+    w->out.worker = number;
+    w->out.max = BATCH_MAX;
     w->out.to = to;
     w->st = ROCL_OK;
     w->err = err;
     return w;
+}
+
+rocl_status chunk_workers_new(chunk_process *p, rocl_error *err)
+{
+    p->workers = rocl_cache_line_calloc(p->file->trace->opt.jobs, sizeof *p->workers);
+    return p->workers ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* Drops the names of the chunk that was read. */
@@ -107,9 +107,7 @@ static void forget_names(chunk_worker *w)
 void chunk_workers_free(chunk_process *p)
 {
     for (unsigned i = 0; p->workers && i < p->file->trace->opt.jobs; i++) {
-        chunk_worker *w = p->workers[i];
-        if (!w)
-            continue;
+        chunk_worker *w = &p->workers[i];
         forget_names(w);
         rocl_batcher_free(&w->out);
         rocl_buf_free(&w->content);
@@ -120,7 +118,6 @@ void chunk_workers_free(chunk_process *p)
         free(w->args);
         free(w->lists_all);
         free(w->parameters);
-        free(w);
     }
     free(p->workers);
     p->workers = NULL;
@@ -510,8 +507,9 @@ static void add_alloc(chunk_worker *w, chunk_record *r)
     w->st = rocl_allocs_add(w->process->allocs, w->out.worker, &a, w->err);
 }
 
-static void add_hip(chunk_worker *w, chunk_record *r, rocl_kind kind)
+static void add_hip(chunk_worker *w, chunk_record *r)
 {
+    const rocl_kind kind = r->type == ROCL_REC_GRAPH ? ROCL_GRAPH : ROCL_BARRIER;
     chunk_times t = chunk_read_times(&w->reader, r);
     rocl_hip *h = add_event(w, kind, &t, find_name(w, chunk_read_number(r)));
     if (!h)
@@ -584,7 +582,7 @@ static void end_range(chunk_worker *w, uint64_t ticks)
         g->function = w->process->file->words[CHUNK_W_PUSH];
 }
 
-static void add_mark(chunk_worker *w, const chunk_record *r)
+static void add_mark(chunk_worker *w, chunk_record *r)
 {
     const uint32_t *words = w->process->file->words;
     int64_t at = ticks_to_ns(w, w->reader.now);
@@ -606,8 +604,9 @@ static void forget_open(chunk_worker *w, chunk_stack *s, size_t depth)
 
 /* Adds what was open at the begin of the chunk; known already if the chunk before was read, except
  * for ends dropped in between. */
-static void add_open(chunk_worker *w, chunk_record *r, bool region)
+static void add_open(chunk_worker *w, chunk_record *r)
 {
+    const bool region = r->type == ROCL_REC_OPEN_REGION;
     uint64_t ticks = w->chunk->h.base - chunk_read_number(r);
     uint64_t id = chunk_read_number(r);
     chunk_stack *s = region ? &w->regions : &w->ranges;
@@ -648,7 +647,7 @@ typedef struct range_half {
     bool stops;
 } range_half;
 
-static void add_range_half(chunk_worker *w, const chunk_record *rec)
+static void add_range_half(chunk_worker *w, chunk_record *rec)
 {
     chunk_process *p = w->process;
     bool stop = rec->type == ROCL_REC_STOP;
@@ -705,8 +704,6 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
     if (!p->ranges || !p->count)
         return ROCL_OK;
     chunk_worker *w = get_worker(p, 0, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     w->chunk = p->chunks[0];
     rocl_status st = rocl_ranges_join(p->ranges, &format, w, err);
     return st == ROCL_OK ? rocl_batcher_flush(&w->out, err) : st;
@@ -714,93 +711,61 @@ rocl_status chunk_emit_ranges(chunk_process *p, const rocl_emitter *to, rocl_err
 
 /* ---- records -------------------------------------------------------------------------------- */
 
+static void add_text(chunk_worker *w, chunk_record *r)
+{
+    const uint64_t id = chunk_read_number(r);
+    if (!rocl_map_put(&w->texts, id, intern_text(w, chunk_read_rest(r))))
+        fail_memory(w);
+}
+
+static void correlate(chunk_worker *w, chunk_record *r)
+{
+    const uint64_t id = chunk_read_number(r), said = chunk_read_number(r);
+    const uint64_t depth = said ? said : w->regions.depth;
+    if (depth && depth <= w->regions.depth)
+        w->regions.all[depth - 1].correlation = id;
+}
+
 static void add_record(chunk_worker *w, chunk_record *r)
 {
-    uint64_t now = w->reader.now, id, depth;
-    switch (r->type) {
-    case ROCL_REC_BEGIN:
+    static void (*const adders[256])(chunk_worker * w, chunk_record * r) = {
+        [ROCL_REC_MARK] = add_mark,
+        [ROCL_REC_START] = add_range_half,
+        [ROCL_REC_STOP] = add_range_half,
+        [ROCL_REC_TEXT] = add_text,
+        [ROCL_REC_NAME] = add_name,
+        [ROCL_REC_AGENT] = resolve_definition,
+        [ROCL_REC_QUEUE] = resolve_definition,
+        [ROCL_REC_STREAM] = resolve_definition,
+        [ROCL_REC_KERNEL] = resolve_definition,
+        [ROCL_REC_COUNTER] = resolve_definition,
+        [ROCL_REC_SUBJECT] = resolve_definition,
+        [ROCL_REC_OPEN_REGION] = add_open,
+        [ROCL_REC_OPEN_RANGE] = add_open,
+        [ROCL_REC_CORRELATE] = correlate,
+        [ROCL_REC_ARG] = add_arg,
+        [ROCL_REC_PARAMETERS] = add_parameters,
+        [ROCL_REC_ARGS] = add_args,
+        [ROCL_REC_DISPATCH] = add_dispatch,
+        [ROCL_REC_COPY] = add_memory_copy,
+        [ROCL_REC_ALLOC] = add_alloc,
+        [ROCL_REC_BARRIER] = add_hip,
+        [ROCL_REC_GRAPH] = add_hip,
+        [ROCL_REC_SAMPLE] = add_sample,
+    };
+    const uint64_t now = w->reader.now;
+    if (adders[r->type])
+        adders[r->type](w, r);
+    else if (r->type == ROCL_REC_BEGIN)
         push_open(w, &w->regions, (chunk_open){now, 0, find_name(w, r->a), 0});
-        break;
-    case ROCL_REC_PUSH:
+    else if (r->type == ROCL_REC_PUSH)
         push_open(w, &w->ranges, (chunk_open){now, 0, marker_name(w, r->a), 0});
-        break;
-    /* An end without a begin, which was lost with a chunk and counted there. */
-    case ROCL_REC_END:
-        if (w->regions.depth)
-            end_region(w, now);
-        else
-            w->next_id++;
-        break;
-    case ROCL_REC_POP:
-        if (w->ranges.depth)
-            end_range(w, now);
-        else
-            w->next_id++;
-        break;
-    case ROCL_REC_MARK:
-        add_mark(w, r);
-        break;
-    case ROCL_REC_START:
-    case ROCL_REC_STOP:
-        add_range_half(w, r);
-        break;
-    case ROCL_REC_TEXT:
-        id = chunk_read_number(r);
-        if (!rocl_map_put(&w->texts, id, intern_text(w, chunk_read_rest(r))))
-            fail_memory(w);
-        break;
-    case ROCL_REC_NAME:
-        add_name(w, r);
-        break;
-    case ROCL_REC_AGENT:
-    case ROCL_REC_QUEUE:
-    case ROCL_REC_STREAM:
-    case ROCL_REC_KERNEL:
-    case ROCL_REC_COUNTER:
-    case ROCL_REC_SUBJECT:
-        resolve_definition(w, r);
-        break;
-    case ROCL_REC_OPEN_REGION:
-    case ROCL_REC_OPEN_RANGE:
-        add_open(w, r, r->type == ROCL_REC_OPEN_REGION);
-        break;
-    case ROCL_REC_CORRELATE:
-        id = chunk_read_number(r);
-        depth = chunk_read_number(r);
-        if (!depth)
-            depth = w->regions.depth;
-        if (depth && depth <= w->regions.depth)
-            w->regions.all[depth - 1].correlation = id;
-        break;
-    case ROCL_REC_ARG:
-        add_arg(w, r);
-        break;
-    case ROCL_REC_PARAMETERS:
-        add_parameters(w, r);
-        break;
-    case ROCL_REC_ARGS:
-        add_args(w, r);
-        break;
-    case ROCL_REC_DISPATCH:
-        add_dispatch(w, r);
-        break;
-    case ROCL_REC_COPY:
-        add_memory_copy(w, r);
-        break;
-    case ROCL_REC_ALLOC:
-        add_alloc(w, r);
-        break;
-    case ROCL_REC_BARRIER:
-    case ROCL_REC_GRAPH:
-        add_hip(w, r, r->type == ROCL_REC_GRAPH ? ROCL_GRAPH : ROCL_BARRIER);
-        break;
-    case ROCL_REC_SAMPLE:
-        add_sample(w, r);
-        break;
-    default:
-        if (chunk_is_event(r))
-            w->next_id++; /* of an unknown kind */
-    }
+    else if (r->type == ROCL_REC_END && w->regions.depth)
+        end_region(w, now);
+    else if (r->type == ROCL_REC_POP && w->ranges.depth)
+        end_range(w, now);
+    else if (chunk_is_event(r)) /* an end whose begin was lost and counted, or an unknown kind */
+        w->next_id++;
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -811,8 +776,6 @@ rocl_status chunk_scan(rocl_trace *t, rocl_model_capture *c, const rocl_task *ta
     chunk_process *p = c->state;
     const chunk_run *run = &p->runs[task->first];
     chunk_worker *w = get_worker(p, worker, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     w->regions.depth = w->ranges.depth = w->arg_count = 0;
     for (size_t i = 0; i < run->count && w->st == ROCL_OK; i++) {
         const chunk_info *k = p->chunks[run->first + i];
@@ -868,8 +831,6 @@ rocl_status chunk_emit_allocs(chunk_process *p, const rocl_emitter *to, rocl_err
     if (!p->allocs)
         return ROCL_OK;
     chunk_worker *w = get_worker(p, 0, to, err);
-    if (!w)
-        return ROCL_INTERNAL;
     rocl_status st = rocl_allocs_finish(p->allocs, emit_alloc, w, err);
     return st ? st : rocl_batcher_flush(&w->out, err);
 }

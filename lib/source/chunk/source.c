@@ -143,9 +143,8 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
         return st;
     p->kinds = kinds;
     p->args = rocl_wants_args(t, to);
-    p->workers = calloc(t->opt.jobs, sizeof *p->workers);
-    if (!p->workers)
-        return rocl_fail_memory(err);
+    if ((st = chunk_workers_new(p, err)) != ROCL_OK)
+        return st;
     if ((kinds & ROCL_BIT(ROCL_MARKER)) && !(p->ranges = rocl_sorter_new(t->space, 3)))
         return rocl_fail_memory(err);
     if (kinds & (ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)))

@@ -33,12 +33,8 @@ struct rocl_db {
     rocl_schema schema; /* read from the pages, or empty */
 };
 
-/* Opens SQLite, if that was not needed so far; then rocl_db_handle() returns it. */
+/* Opens SQLite, if that was not needed so far: db->handle. */
 rocl_status rocl_db_sqlite(rocl_db *db, rocl_error *err);
-static inline sqlite3 *rocl_db_handle(rocl_db *db)
-{
-    return db->handle;
-}
 /* A URI for ATTACH in another connection, which must be in exclusive locking mode: opens the file
  * as here. Malloced; NULL when memory is out. */
 char *rocl_db_uri(const rocl_db *db);

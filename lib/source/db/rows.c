@@ -316,41 +316,46 @@ rocl_status rocl_db_split(rocl_db *db, const char *table, size_t ranges, int64_t
 }
 
 rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
-                        int64_t *first, int64_t **ends, size_t *count, rocl_error *err)
+                        rocl_db_range **ranges, size_t *count, rocl_error *err)
 {
-    int64_t last;
-    size_t n = 0, kept = 0;
+    int64_t first, last;
+    size_t n = 0;
     bool any;
     const rocl_layout *layout = NULL;
     const char *why;
-    *ends = NULL;
+    *ranges = NULL;
     *count = 0;
-    rocl_status st = rocl_db_id_range(db, table, first, &last, &any, err);
+    rocl_status st = rocl_db_id_range(db, table, &first, &last, &any, err);
     if (st != ROCL_OK || !any)
         return st;
-    const uint64_t span = (uint64_t)last - (uint64_t)*first; /* ids, less one */
-    const uint64_t ranges = span / rows + 1 > most ? most : span / rows + 1;
-    int64_t *list = malloc(ranges * sizeof *list);
-    if (!list)
-        return rocl_fail_memory(err);
-    if (ranges > 1)
+    const uint64_t span = (uint64_t)last - (uint64_t)first; /* ids, less one */
+    const uint64_t wanted = span / rows + 1 > most ? most : span / rows + 1;
+    int64_t *ends = malloc(wanted * sizeof *ends);
+    rocl_db_range *list = calloc(wanted, sizeof *list);
+    if (!ends || !list)
+        st = rocl_fail_memory(err);
+    if (st == ROCL_OK && wanted > 1)
         st = choose_reader(db, table, &layout, &why, err);
-    if (st == ROCL_OK && ranges > 1)
-        st = rocl_db_split(db, table, ranges, list, &n, err);
+    if (st == ROCL_OK && wanted > 1)
+        st = rocl_db_split(db, table, wanted, ends, &n, err);
     /* Read by pages, a table of one leaf is one range, however far apart its ids are. */
-    for (; !layout && n + 1 < ranges; n++)
-        list[n] = (int64_t)((uint64_t)*first + (n + 1) * (span / ranges + 1) - 1);
-    for (size_t i = 0; i < n; i++)
-        if (list[i] >= *first && list[i] < last)
-            list[kept++] = list[i];
-    list[kept++] = last;
-    if (st != ROCL_OK) {
-        free(list);
-        return st;
+    for (; st == ROCL_OK && !layout && n + 1 < wanted; n++)
+        ends[n] = (int64_t)((uint64_t)first + (n + 1) * (span / wanted + 1) - 1);
+    for (size_t i = 0; i <= n && st == ROCL_OK; i++) {
+        const int64_t end = i < n ? ends[i] : last;
+        if (i < n && (end < first || end >= last))
+            continue;
+        list[*count] = (rocl_db_range){*count ? first : INT64_MIN, i < n ? end : INT64_MAX,
+                                       (uint64_t)end - (uint64_t)first + 1};
+        ++*count;
+        first = (int64_t)((uint64_t)end + 1); /* the last id may be the greatest number */
     }
-    *ends = list;
-    *count = kept;
-    return ROCL_OK;
+    free(ends);
+    if (st == ROCL_OK)
+        *ranges = list;
+    else
+        free(list);
+    return st;
 }
 
 rocl_status rocl_rows_open(rocl_rows **rows, rocl_db *db, const char *table,

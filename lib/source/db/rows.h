@@ -96,12 +96,17 @@ rocl_status rocl_db_id_range(rocl_db *db, const char *table, int64_t *first, int
 rocl_status rocl_db_split(rocl_db *db, const char *table, size_t ranges, int64_t *ends,
                           size_t *count, rocl_error *err);
 
+typedef struct rocl_db_range {
+    int64_t first, last; /* ids */
+    uint64_t rows;       /* approximate number */
+} rocl_db_range;
+
 /* Cuts a table into ranges of about `rows` rows, at most `most` of them: by its pages, or else by
- * its ids, which may be far from dense. *first gets the smallest id, *ends (malloced) the last ids
- * of all ranges, ascending, and *count how many these are: 0 where the table is empty. Damage may
- * make SQLite find others: read the first range from INT64_MIN on and the last one to INT64_MAX. */
+ * its ids, which may be far from dense. *ranges (malloced) ascend, and *count is 0 where the table
+ * is empty. As damage may make SQLite find other ids, the first begins at INT64_MIN and the last
+ * ends at INT64_MAX: the reader of the rows reports what is beyond the ends. */
 rocl_status rocl_db_cut(rocl_db *db, const char *table, uint64_t rows, uint64_t most,
-                        int64_t *first, int64_t **ends, size_t *count, rocl_error *err);
+                        rocl_db_range **ranges, size_t *count, rocl_error *err);
 
 /* Reads all rows of a table like a cursor over all columns, and fails if that would. If SQLite
  * reads the table, it only checks that ids ascend. */

@@ -195,21 +195,9 @@ static void report_clocks(const pfr_file *f)
 
 static void close_file(rocl_records_input *in)
 {
-    pfr_file *f = in->state;
-    if (!f)
-        return;
-    pfr_index_free(f);
-    pfr_definitions_free(f);
-    free(f);
+    pfr_index_free(in->state);
+    pfr_definitions_free(in->state);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
-                                          .parse = parse_piece,
-                                          .keeps = true,
-                                          .free_worker = free_worker,
-                                          .refine = pfr_definitions_refine,
-                                          .sees = pfr_sees_agent,
-                                          .close = close_file};
 
 bool pfr_options_cut(const rocl_options *o)
 {
@@ -222,35 +210,40 @@ bool pfr_options_cut(const rocl_options *o)
            o->kernel_names == ROCL_NAMES_DISPLAY;
 }
 
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
+    const rocl_options *o = &in->trace->opt;
+    pfr_file *f = in->state;
     static const char *const words[] = {"KERNEL_DISPATCH", "MEMORY_COPY", "MEMORY_ALLOCATION",
                                         "SCRATCH_MEMORY", ""};
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    pfr_file *f = in->state = calloc(1, sizeof *f);
-    if (!f || !(f->bytes = rocl_strings_new()) || !rocl_intern_words(t, words, 5, f->words))
+    if (!(f->bytes = rocl_strings_new()) || !rocl_intern_words(in->trace, words, 5, f->words))
         return rocl_fail_memory(err);
     f->in = in;
     f->first = INT64_MAX;
     f->last = INT64_MIN;
-    f->looked_through =
-        !pfr_options_cut(&t->opt) || t->opt.strict || t->opt.start_marker || t->opt.end_marker;
-    st = pfr_index(f, err);
+    f->looked_through = !pfr_options_cut(o) || o->strict || o->start_marker || o->end_marker;
+    rocl_status st = pfr_index(f, err);
     if (st != ROCL_OK)
         return st;
     pfr_definitions_resolve(f);
     if (f->failed || !pfr_definitions_define(f))
         return rocl_fail_memory(err);
-    if (!f->looked_through) {
-        rocl_records_suspend(in);
-        return ROCL_OK;
+    in->unread = !f->looked_through;
+    if (f->looked_through) {
+        report_others(f);
+        report_clocks(f);
     }
-    report_others(f);
-    report_clocks(f);
-    return rocl_records_index(in, err);
+    return ROCL_OK;
 }
 
-const rocl_source_ops rocl_pftrace_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(pfr_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .keeps = true,
+                                          .free_worker = free_worker,
+                                          .refine = pfr_definitions_refine,
+                                          .sees = pfr_sees_agent,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_pftrace_ops = {ROCL_RECORDS_OPS(format)};

@@ -95,29 +95,28 @@ static int64_t number_of_key(const rocl_records_input *in, rocl_key_of of, const
     return (int64_t)number.number;
 }
 
-static void define_process(rocl_records_input *in, const rocl_key_entry *e, void *to)
+static void define_process(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e,
+                           void *to)
 {
     const bool by_text = e->key.number & ROCL_KEY_OF_TEXT;
-    const int64_t number = number_of_key(in, ROCL_KEY_PROCESS, e);
+    const int64_t number = number_of_key(in, of, e);
     *(rocl_process *)to =
         (rocl_process){.id = number,
                        .node = ROCL_NONE,
                        .pid = by_text || e->facts.pid ? (int64_t)e->facts.pid : number,
-                       .command = name_of_key(in, ROCL_KEY_PROCESS, e),
+                       .command = name_of_key(in, of, e),
                        .rank = -1};
 }
 
-static void define_thread(rocl_records_input *in, const rocl_key_entry *e, void *to)
+static void define_thread(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
-    const int64_t number = number_of_key(in, ROCL_KEY_THREAD, e);
-    *(rocl_thread *)to = (rocl_thread){.id = number,
-                                       .process = process_of(in, e),
-                                       .tid = number,
-                                       .name = name_of_key(in, ROCL_KEY_THREAD, e)};
+    const int64_t number = number_of_key(in, of, e);
+    *(rocl_thread *)to = (rocl_thread){
+        .id = number, .process = process_of(in, e), .tid = number, .name = name_of_key(in, of, e)};
 }
 
 /* Only the number of the device is known: it is the same GPU in every process of the input. */
-static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *to)
+static void define_agent(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
     static const char *const types[] = {[ROCL_AGENT_OTHER] = "Agent",
                                         [ROCL_AGENT_CPU] = "CPU",
@@ -127,6 +126,7 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
     const int64_t number = (int64_t)(typed ? e->key.number & UINT32_MAX : e->key.number);
     const char *type = types[e->facts.type];
     char label[40];
+    (void)of;
     snprintf(label, sizeof label, "%s %" PRIu64, type, (uint64_t)number);
     *(rocl_agent *)to = (rocl_agent){.id = (int64_t)e->key.number,
                                      .node = ROCL_NONE,
@@ -140,30 +140,23 @@ static void define_agent(rocl_records_input *in, const rocl_key_entry *e, void *
 }
 
 /* Its number is mostly an address; one that would be negative as an id becomes its name. */
-static void define_lane(rocl_records_input *in, const rocl_key_entry *e, const char *word,
-                        uint32_t name, rocl_queue *to)
+static void define_lane(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
+    const uint32_t name = name_of_key(in, of, e);
+    rocl_queue *q = to;
     char label[40];
-    snprintf(label, sizeof label, "%s %" PRIu64, word, e->key.number);
-    *to = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e), .name = name};
-    if (!name && to->id < 0)
-        to->name = intern_text(in->trace, label);
+    snprintf(label, sizeof label, "%s %" PRIu64, of == ROCL_KEY_QUEUE ? "Queue" : "Stream",
+             e->key.number);
+    *q = (rocl_queue){.id = (int64_t)e->key.number, .process = process_of(in, e), .name = name};
+    if (!name && q->id < 0)
+        q->name = intern_text(in->trace, label);
 }
 
-static void define_queue(rocl_records_input *in, const rocl_key_entry *e, void *to)
-{
-    define_lane(in, e, "Queue", name_of_key(in, ROCL_KEY_QUEUE, e), to);
-}
-
-static void define_stream(rocl_records_input *in, const rocl_key_entry *e, void *to)
-{
-    define_lane(in, e, "Stream", name_of_key(in, ROCL_KEY_STREAM, e), to);
-}
-
-static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void *to)
+static void define_kernel(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to)
 {
     rocl_trace *t = in->trace;
     const rocl_key_facts *f = &e->facts;
+    (void)of;
     const uint32_t name = rocl_kernel_without_kd(t, f->name);
     const uint32_t mangled = f->mangled                             ? f->mangled
                              : !strncmp(rocl_str(t, name), "_Z", 2) ? name
@@ -183,8 +176,10 @@ static void define_kernel(rocl_records_input *in, const rocl_key_entry *e, void 
                                        .accum_vgpr = f->accum_vgpr};
 }
 
-static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void *to)
+static void define_counter(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e,
+                           void *to)
 {
+    (void)of;
     *(rocl_counter *)to = (rocl_counter){
         .id = (int64_t)e->index + 1,
         .process = process_of(in, e),
@@ -197,13 +192,13 @@ static void define_counter(rocl_records_input *in, const rocl_key_entry *e, void
  * ones. */
 static const struct {
     rocl_definition kind;
-    void (*fill)(rocl_records_input *in, const rocl_key_entry *e, void *to);
+    void (*fill)(rocl_records_input *in, rocl_key_of of, const rocl_key_entry *e, void *to);
 } definitions[ROCL_KEYS] = {
     [ROCL_KEY_PROCESS] = {ROCL_DEFINE_PROCESS, define_process},
     [ROCL_KEY_THREAD] = {ROCL_DEFINE_THREAD, define_thread},
     [ROCL_KEY_AGENT] = {ROCL_DEFINE_AGENT, define_agent},
-    [ROCL_KEY_QUEUE] = {ROCL_DEFINE_QUEUE, define_queue},
-    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_stream},
+    [ROCL_KEY_QUEUE] = {ROCL_DEFINE_QUEUE, define_lane},
+    [ROCL_KEY_STREAM] = {ROCL_DEFINE_STREAM, define_lane},
     [ROCL_KEY_KERNEL] = {ROCL_DEFINE_KERNEL, define_kernel},
     [ROCL_KEY_COUNTER] = {ROCL_DEFINE_COUNTER, define_counter},
 };
@@ -229,7 +224,7 @@ rocl_status rocl_records_define_all(rocl_records_input *in, rocl_error *err)
             void *to = rocl_define(&in->capture->pub, definitions[of].kind);
             ok = to;
             if (ok)
-                definitions[of].fill(in, list[i], to);
+                definitions[of].fill(in, (rocl_key_of)of, list[i], to);
         }
         free(list);
     }

@@ -1,39 +1,9 @@
-/* Broken records. Which of them are reported does not depend on the timing of workers. */
+/* Broken records, as messages. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "source/records/run.h"
-
-static bool is_before(const rocl_bad_record *a, const rocl_bad_record *b)
-{
-    if (a->piece != b->piece)
-        return a->piece < b->piece;
-    return a->line != b->line ? a->line < b->line : a->where < b->where;
-}
-
-void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,
-                         rocl_fault fault, const char *why)
-{
-    rocl_records_run *run = w->in->run;
-    const rocl_bad_record bad = {piece, line, where, why};
-    bool known = false; /* a fault that stops a reader hides all later ones */
-    pthread_mutex_lock(&run->lock);
-    unsigned at = run->bad_count;
-    run->faults[fault]++;
-    for (unsigned i = 0; i < run->bad_count && !known; i++)
-        known = !memcmp(&run->bad[i], &bad, sizeof bad);
-    while (at > 0 && is_before(&bad, &run->bad[at - 1]))
-        at--;
-    if (run->bad_count < ROCL_FAULTS_REPORTED && !known)
-        run->bad_count++;
-    if (at < run->bad_count && !known) {
-        memmove(&run->bad[at + 1], &run->bad[at], (run->bad_count - 1 - at) * sizeof run->bad[0]);
-        run->bad[at] = bad;
-    }
-    pthread_mutex_unlock(&run->lock);
-}
 
 /* "FILE:LINE: why: 'how the line begins'", or the row or byte. */
 static void describe_bad_record(const rocl_records_input *in, const rocl_bad_record *bad,
@@ -67,22 +37,22 @@ static void describe_bad_record(const rocl_records_input *in, const rocl_bad_rec
 void rocl_bad_records_report(rocl_records_input *in)
 {
     rocl_records_run *run = in->run;
-    for (unsigned i = 0; i < run->bad_count && !run->reported; i++) {
+    for (unsigned i = 0; i < run->bad.first_count && !run->bad.reported; i++) {
         rocl_buf b = {0};
-        describe_bad_record(in, &run->bad[i], &b);
+        describe_bad_record(in, &run->bad.first[i], &b);
         if (!b.failed)
             rocl_notice(in->trace, "%s", (const char *)b.data);
         rocl_buf_free(&b);
     }
-    run->reported = true;
+    run->bad.reported = true;
 }
 
 rocl_status rocl_bad_records_refuse(const rocl_records_input *in, rocl_error *err)
 {
     rocl_buf b = {0};
-    if (!in->run->bad_count)
+    if (!in->run->bad.first_count)
         return ROCL_OK;
-    describe_bad_record(in, &in->run->bad[0], &b);
+    describe_bad_record(in, &in->run->bad.first[0], &b);
     rocl_status st =
         b.failed ? rocl_fail_memory(err) : rocl_fail(err, ROCL_INPUT, "%s", (const char *)b.data);
     rocl_buf_free(&b);

@@ -51,11 +51,9 @@ bool rocl_args_add(rocl_records *w, const uint8_t *bytes, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         arg_head head;
         memcpy(&head, bytes, sizeof head);
-        char *value =
-            rocl_arena_dup(&w->out.arg_text, (const char *)bytes + sizeof head, head.size);
-        if (!value || !ROCL_GROW(w->out.args, w->out.arg_cap, w->out.arg_count + 1))
+        if (!rocl_batcher_arg(&w->out, head.type, head.name, (const char *)bytes + sizeof head,
+                              head.size))
             return false;
-        w->out.args[w->out.arg_count++] = (rocl_arg){head.type, head.name, value, head.size};
         bytes += sizeof head + head.size;
     }
     return true;
@@ -152,9 +150,11 @@ static rocl_status put_range(void *ctx, const uint8_t *begin, const rocl_sort_re
         return begin && end ? emit_joined(w, begin, end->data, (int64_t)end->key[2], err) : ROCL_OK;
     if (!begin || !end) {
         memcpy(&o, (begin ? begin : end->data) + sizeof(half), sizeof o);
-        rocl_bad_record_add(
-            w, o.piece, o.line, o.where, begin ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE,
-            begin ? "a range that never ends" : "the end of a range that never began");
+        const rocl_bad_record bad = {o.piece, o.line, o.where,
+                                     begin ? "a range that never ends"
+                                           : "the end of a range that never began"};
+        rocl_bad_records_add(&w->in->run->bad, &bad,
+                             begin ? ROCL_FAULT_NO_END : ROCL_FAULT_BAD_LINE, 1);
     }
     return ROCL_OK;
 }

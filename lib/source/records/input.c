@@ -127,14 +127,15 @@ static void free_pieces(rocl_records_input *in, rocl_stored **pieces)
     *pieces = NULL;
 }
 
-void rocl_records_suspend(rocl_records_input *in)
+static void suspend_files(rocl_records_input *in)
 {
     for (size_t i = 0; i < in->file_count; i++)
         if (in->files[i].spool)
             rocl_spool_suspend(in->files[i].spool);
 }
 
-rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
+/* The first pass, and the definitions of the capture. */
+static rocl_status index_input(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     bool again = false;
@@ -147,8 +148,8 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
             free(run->lines);
             run->lines = NULL;
             atomic_store(&run->full, false);
-            memset(run->faults, 0, sizeof run->faults);
-            run->bad_count = 0;
+            memset(run->bad.counts, 0, sizeof run->bad.counts);
+            run->bad.first_count = 0;
         }
         again = false;
         rocl_progress_phase(in->trace, "looking through", 0);
@@ -186,21 +187,20 @@ rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err)
         st = rocl_bad_records_refuse(in, err);
     if (st == ROCL_OK)
         st = rocl_records_define_all(in, err);
-    rocl_records_suspend(in);
     return st;
 }
 
 /* ---- the input ------------------------------------------------------------------------------- */
 
-rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_trace *t,
-                              const rocl_record_format *format, rocl_error *err)
+rocl_status rocl_records_open(rocl_source *s, rocl_trace *t, rocl_error *err)
 {
+    const rocl_record_format *format = s->ops->records;
     const char *slash = strrchr(s->path, '/');
     rocl_records_input *in = calloc(1, sizeof *in);
-    s->state = *out = in;
+    s->state = in;
     if (!in || !(in->run = calloc(1, sizeof *in->run)))
         return rocl_fail_memory(err);
-    pthread_mutex_init(&in->run->lock, NULL);
+    pthread_mutex_init(&in->run->bad.lock, NULL);
     in->run->first = INT64_MAX;
     in->run->last = INT64_MIN;
     in->format = format;
@@ -209,7 +209,8 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
     in->only_process = ROCL_NO_KEY;
     in->capture = rocl_trace_add_capture(t, s, err);
     in->files = calloc(1 + s->more_count, sizeof *in->files);
-    if (!in->capture || !in->files)
+    in->state = format->state_size ? calloc(1, format->state_size) : NULL;
+    if (!in->capture || !in->files || !(in->state || !format->state_size))
         return rocl_fail_memory(err);
     in->capture->state = in;
     const char *name = slash ? slash + 1 : s->path;
@@ -227,7 +228,11 @@ rocl_status rocl_records_open(rocl_records_input **out, rocl_source *s, rocl_tra
         if (st != ROCL_OK)
             return st;
     }
-    return ROCL_OK;
+    rocl_status st = format->open(in, err);
+    if (st == ROCL_OK && !in->unread)
+        st = index_input(in, err);
+    suspend_files(in);
+    return st;
 }
 
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece)
@@ -280,22 +285,19 @@ bool rocl_records_cut(rocl_records_input *in, uint32_t file, uint32_t section, u
 rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const char *table,
                                    uint32_t section, rocl_error *err)
 {
-    int64_t first, *ends;
+    rocl_db_range *ranges;
     size_t count;
     rocl_status st =
-        rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &first, &ends, &count, err);
+        rocl_db_cut(db, table, TABLE_PIECE_ROWS, TABLE_PIECES_MAX, &ranges, &count, err);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == count;
         const rocl_piece piece = {.section = section,
-                                  .first = (uint64_t)(i ? first : INT64_MIN),
-                                  .last = (uint64_t)(is_last ? INT64_MAX : ends[i]),
-                                  .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
+                                  .first = (uint64_t)ranges[i].first,
+                                  .last = (uint64_t)ranges[i].last,
+                                  .rows = ranges[i].rows};
         if (!rocl_records_add_piece(in, &piece))
             st = rocl_fail_memory(err);
-        if (!is_last)
-            first = ends[i] + 1;
     }
-    free(ends);
+    free(ranges);
     return st;
 }
 
@@ -304,8 +306,9 @@ void rocl_records_close(rocl_source *s)
     rocl_records_input *in = s->state;
     if (!in)
         return;
-    if (in->format && in->format->close)
+    if (in->state && in->format->close)
         in->format->close(in);
+    free(in->state);
     if (in->run) {
         for (int of = 0; of < ROCL_KEYS; of++) {
             rocl_registry_free(&in->run->keys[of]);
@@ -315,7 +318,7 @@ void rocl_records_close(rocl_source *s)
         free_pieces(in, &in->run->logs);
         free(in->run->disordered);
         rocl_lookup_free(in->run->sizes);
-        pthread_mutex_destroy(&in->run->lock);
+        pthread_mutex_destroy(&in->run->bad.lock);
         free(in->run->lines);
     }
     free(in->run);
@@ -331,30 +334,30 @@ rocl_status rocl_records_hold_files(rocl_records_input *in, rocl_error *err)
 {
     rocl_records_run *run = in->run;
     rocl_status st = ROCL_OK;
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->bad.lock);
     for (size_t i = 0; i < in->file_count && st == ROCL_OK; i++)
         if (in->files[i].spool)
             st = rocl_spool_resume(in->files[i].spool, err);
     run->file_users += st == ROCL_OK;
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->bad.lock);
     return st;
 }
 
 void rocl_records_release_files(rocl_records_input *in)
 {
     rocl_records_run *run = in->run;
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->bad.lock);
     run->file_users--;
     for (size_t i = 0; i < in->file_count && !run->file_users; i++)
         if (in->files[i].spool)
             rocl_spool_suspend(in->files[i].spool);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->bad.lock);
 }
 
 void rocl_records_count_faults(rocl_records_input *in)
 {
     for (int i = 0; i < ROCL_FAULTS; i++)
-        atomic_fetch_add(&in->trace->faults[i], in->run->faults[i]);
+        atomic_fetch_add(&in->trace->faults[i], in->run->bad.counts[i]);
     rocl_bad_records_report(in);
 }
 

@@ -37,9 +37,9 @@ bool rocl_records_want_only_handles(const rocl_records *to)
     return to->in->run->only_handles;
 }
 
-bool rocl_records_want_instances(const rocl_records *to)
+bool rocl_records_want_fields(const rocl_records *to, uint32_t fields)
 {
-    return !to->indexing && to->out.to->fields & ROCL_FIELD_INSTANCES;
+    return !to->indexing && to->out.to->fields & fields;
 }
 
 uint32_t rocl_records_text(rocl_records *to, rocl_view s)
@@ -79,11 +79,6 @@ const rocl_piece *rocl_records_piece(const rocl_records *to)
     return to->piece;
 }
 
-bool rocl_records_want_packets(const rocl_records *to)
-{
-    return !to->indexing && to->out.to->fields & ROCL_FIELD_PACKET;
-}
-
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
 {
     rocl_record_typed_arg(to, (rocl_view){0}, name, value);
@@ -91,22 +86,19 @@ void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value)
 
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value)
 {
-    rocl_batcher *b = &to->out;
-    char *copy = rocl_arena_dup(&b->arg_text, value.p, value.n);
-    if (!copy || !ROCL_GROW(b->args, b->arg_cap, b->arg_count + 1)) {
+    const uint32_t of_type = rocl_records_text(to, type), of_name = rocl_records_text(to, name);
+    if (rocl_batcher_arg(&to->out, of_type, of_name, value.p, value.n))
+        to->pending_args++;
+    else
         to->failed = true;
-        return;
-    }
-    b->args[b->arg_count++] =
-        (rocl_arg){rocl_records_text(to, type), rocl_records_text(to, name), copy, value.n};
-    to->pending_args++;
 }
 
 rocl_status rocl_record_fault_at(rocl_records *to, uint64_t line, uint64_t where, rocl_fault fault,
                                  const char *why)
 {
+    const rocl_bad_record bad = {(uint64_t)(to->piece - to->in->pieces), line, where, why};
     if (to->indexing)
-        rocl_bad_record_add(to, (uint64_t)(to->piece - to->in->pieces), line, where, fault, why);
+        rocl_bad_records_add(&to->in->run->bad, &bad, fault, 1);
     return ROCL_OK;
 }
 
@@ -431,7 +423,7 @@ rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err)
     rocl_sort_record rec;
     bool any = false;
     rocl_status st = rocl_sorter_start(sorter, err);
-    while (rocl_sorter_take(sorter, &rec, &st, err)) {
+    while (rocl_next_record(sorter, &rec, &st, err)) {
         if (any && process == rec.key[0] && row == rec.key[1])
             continue;
         any = true;

@@ -18,13 +18,14 @@
  *     input.c       an input: its pieces, the workers, both passes over all of them
  *     records.c     a record in both passes; dispatches that several records hold go out once
  *     registry.c    keys -> where they were first seen, their index
+ *     broken.c      records that are wrong: counted, the first of them kept
+ *     faults.c      messages about them
  *     definitions.c keys -> definitions
  *     kept.c        records that the first pass keeps for the second
  *     sizes.c       sizes of copies, which only their calls say
  *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.c      begins and ends that are records of their own, joined while they are parsed
- *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h
- *     faults.c      records that are wrong: counted, the first of them reported */
+ *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h */
 #ifndef ROCL_SOURCE_RECORDS_RECORDS_H
 #define ROCL_SOURCE_RECORDS_RECORDS_H
 
@@ -151,10 +152,8 @@ bool rocl_records_want(const rocl_records *to, rocl_kind kind);
 bool rocl_records_want_args(const rocl_records *to);
 /* If so, only those of ROCL_FIELD_HANDLES? Others may be put, too. */
 bool rocl_records_want_only_handles(const rocl_records *to);
-/* Are packets of dispatches and counters wanted? */
-bool rocl_records_want_packets(const rocl_records *to);
-/* Is a value wanted for each instance of a counter, not their sum? */
-bool rocl_records_want_instances(const rocl_records *to);
+/* Are these ROCL_FIELD_*s wanted: packets, or a value for each instance of a counter? */
+bool rocl_records_want_fields(const rocl_records *to, uint32_t fields);
 /* Adds an argument to the record that is put next. */
 void rocl_record_arg(rocl_records *to, rocl_view name, rocl_view value);
 void rocl_record_typed_arg(rocl_records *to, rocl_view type, rocl_view name, rocl_view value);
@@ -232,6 +231,9 @@ struct rocl_piece {
 typedef enum rocl_places { ROCL_PLACES_LINES, ROCL_PLACES_BYTES, ROCL_PLACES_ROWS } rocl_places;
 
 typedef struct rocl_record_format {
+    size_t state_size; /* of in->state, which is made zeroed; 0: there is none */
+    /* Adds the pieces of an input, may define keys, sets in->state; the first pass follows. */
+    rocl_status (*open)(rocl_records_input *in, rocl_error *err);
     rocl_places places; /* what messages count */
     unsigned
         row_bits; /* bits of `where` that are the row, if the others distinguish tables; 0: all */
@@ -257,7 +259,7 @@ typedef struct rocl_record_format {
     /* Is an agent that was defined for every process one of this process? group: `agent` of its
      * key. NULL: it is. */
     bool (*sees)(const rocl_records_input *in, uint64_t process, uint64_t group);
-    void (*close)(rocl_records_input *in); /* frees in->state; NULL: there is none */
+    void (*close)(rocl_records_input *in); /* frees what in->state holds; NULL: nothing */
 } rocl_record_format;
 
 typedef struct rocl_records_file {
@@ -271,6 +273,7 @@ struct rocl_records_input {
     rocl_source *source;
     rocl_model_capture *capture; /* the only one */
     void *state;                 /* for the format */
+    bool unread; /* set by `open`: somebody reads the files otherwise, and there are no passes */
     rocl_records_file *files;
     size_t file_count;
     rocl_piece *pieces;
@@ -281,10 +284,7 @@ struct rocl_records_input {
     struct rocl_records_run *run;
 };
 
-/* For `open`: makes the input of a source, with its capture and files, ready to be read. The caller
- * then adds pieces, may define keys, and calls rocl_records_index(). */
-rocl_status rocl_records_open(rocl_records_input **in, rocl_source *s, rocl_trace *t,
-                              const rocl_record_format *format, rocl_error *err);
+/* For `open` of a format. */
 bool rocl_records_add_piece(rocl_records_input *in, const rocl_piece *piece);
 /* The outline of a JSON file, the first of the input; strictly first: files of old writers have
  * quotes in strings without a backslash, which how->flags then say. Free it in any case. */
@@ -308,11 +308,6 @@ rocl_status rocl_records_cut_table(rocl_records_input *in, rocl_db *db, const ch
  * process ROCL_NO_KEY is one of every process. */
 bool rocl_records_define(rocl_records_input *in, rocl_key_of of, rocl_key key,
                          const rocl_key_facts *facts);
-/* The first pass, and the definitions of the capture. */
-rocl_status rocl_records_index(rocl_records_input *in, rocl_error *err);
-/* Instead of indexing: closes the files for now, for a user that reads them otherwise. There is
- * then no second pass. */
-void rocl_records_suspend(rocl_records_input *in);
 /* The index of a key, or ROCL_NONE. After the first pass. */
 uint32_t rocl_records_find(const rocl_records_input *in, rocl_key_of of, rocl_key key);
 
@@ -325,7 +320,8 @@ void rocl_records_release_files(rocl_records_input *in);
  * itself. */
 void rocl_records_count_faults(rocl_records_input *in);
 
-/* The other functions of the ops of such a source; its `open` is the format's. */
+/* The functions of the ops of such a source. */
+rocl_status rocl_records_open(rocl_source *s, rocl_trace *t, rocl_error *err);
 void rocl_records_close(rocl_source *s);
 rocl_status rocl_records_begin(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                                rocl_plan *plan, rocl_error *err);
@@ -337,9 +333,9 @@ void rocl_records_end(rocl_trace *t, rocl_model_capture *c);
 rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *first,
                                     int64_t *last, bool *any, rocl_error *err);
 
-#define ROCL_RECORDS_OPS(open_)                                                                    \
-    .open = (open_), .close = rocl_records_close, .free_capture = rocl_definitions_free,           \
-    .begin = rocl_records_begin, .scan = rocl_records_scan, .finish = rocl_records_finish,         \
-    .end = rocl_records_end, .peek_times = rocl_records_peek_times
+#define ROCL_RECORDS_OPS(format_)                                                                  \
+    .records = &(format_), .open = rocl_records_open, .close = rocl_records_close,                 \
+    .free_capture = rocl_definitions_free, .begin = rocl_records_begin, .scan = rocl_records_scan, \
+    .finish = rocl_records_finish, .end = rocl_records_end, .peek_times = rocl_records_peek_times
 
 #endif

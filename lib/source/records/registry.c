@@ -1,6 +1,6 @@
 /* Keys of definitions -> what is known of them, where they were first seen and, when all are known,
  * their index. Open addressing; not thread-safe: each worker has one, merged when all are done. */
-#include "source/records/run.h"
+#include "source/records/registry.h"
 
 #include <stdlib.h>
 #include <string.h>

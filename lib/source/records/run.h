@@ -10,45 +10,13 @@
 #include "base/map.h"
 #include "source/allocs.h"
 #include "source/records/lookup.h"
+#include "source/records/registry.h"
 #include "source/ranges.h"
 #include "source/records/records.h"
 #include "source/rtg/rtg.h"
 
-enum { ROCL_FAULTS_REPORTED = 5 };
-
 /* The place of a record in its input: the file in the upper bits. */
 enum { ROCL_WHERE_BITS = 44 };
-
-typedef struct rocl_bad_record {
-    uint64_t piece, line, where; /* line: within the piece */
-    const char *why;
-} rocl_bad_record;
-
-/* ---- registry.c ---------------------------------------------------------------------------------
- */
-
-typedef struct rocl_key_entry {
-    rocl_key key;
-    uint64_t first;       /* place of the first record; the order of definitions */
-    uint32_t index;       /* after rocl_registry_order() */
-    rocl_key_facts facts; /* of the first record */
-} rocl_key_entry;
-
-struct rocl_registry {
-    rocl_key_entry *entries; /* as they were noted; they move when one is added */
-    size_t count, capacity;
-    uint32_t *slots; /* index of an entry + 1; 0: free */
-    size_t slot_count;
-};
-
-/* Notes that the record at a place has the key; false: memory is out. facts may be NULL. */
-bool rocl_registry_note(rocl_registry *r, const rocl_key *k, uint64_t first,
-                        const rocl_key_facts *facts);
-rocl_key_entry *rocl_registry_find(const rocl_registry *r, const rocl_key *k); /* or NULL */
-bool rocl_registry_merge(rocl_registry *into, const rocl_registry *from);
-/* Malloced list of the entries in order, each given its index; NULL: memory is out. */
-rocl_key_entry **rocl_registry_order(rocl_registry *r);
-void rocl_registry_free(rocl_registry *r);
 
 /* ---- scopes.c ------------------------------------------------------------------------------ */
 
@@ -204,11 +172,7 @@ typedef struct rocl_records_run {
     bool args, only_handles; /* only those of ROCL_FIELD_HANDLES */
     unsigned file_users;     /* holders of the open files */
     bool holds_files;        /* the second pass does */
-    pthread_mutex_t lock;    /* of the faults and file_users */
-    uint64_t faults[ROCL_FAULTS];
-    rocl_bad_record bad[ROCL_FAULTS_REPORTED];
-    unsigned bad_count;
-    bool reported;
+    rocl_bad_records bad;    /* its lock is also that of file_users */
 } rocl_records_run;
 
 static inline uint64_t rocl_place(const rocl_records *w, uint64_t where)
@@ -280,8 +244,6 @@ rocl_status rocl_size_find(rocl_records *w, const rocl_plain_record *r, uint32_t
                            rocl_copy *to, rocl_error *err);
 
 /* faults.c */
-void rocl_bad_record_add(rocl_records *w, uint64_t piece, uint64_t line, uint64_t where,
-                         rocl_fault fault, const char *why);
 void rocl_bad_records_report(rocl_records_input *in);
 rocl_status rocl_bad_records_refuse(const rocl_records_input *in, rocl_error *err);
 

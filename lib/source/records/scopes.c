@@ -236,7 +236,7 @@ rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
     bool any = false, counted = false, named = false, unnamed = false;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(run->spans, err);
-    while (rocl_sorter_take(run->spans, &rec, &st, err)) {
+    while (rocl_next_record(run->spans, &rec, &st, err)) {
         span_end end;
         memcpy(&end, rec.data, sizeof end);
         const bool same = any && process == rec.key[0] && number == rec.key[1];

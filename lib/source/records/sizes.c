@@ -27,7 +27,7 @@ rocl_status rocl_sizes_join(rocl_records_input *in, rocl_error *err)
     rocl_status st = rocl_lookup_new(&run->sizes, in->trace, err);
     if (st == ROCL_OK)
         st = rocl_sorter_start(run->noted_sizes, err);
-    while (rocl_sorter_take(run->noted_sizes, &rec, &st, err)) {
+    while (rocl_next_record(run->noted_sizes, &rec, &st, err)) {
         const rocl_lookup_key key = {rec.key[0], rec.key[1]};
         if (!any || key.major != last.major || key.minor != last.minor)
             copies = 0;

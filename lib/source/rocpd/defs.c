@@ -216,7 +216,7 @@ char *rocpd_rank_environment(const char *environment)
 typedef struct info_table info_table;
 
 struct info_table {
-    rocpd_table table;
+    schema_table table;
     unsigned field_count;
     const field *fields;
     size_t ids; /* offset of the map of its ids in rocpd_set */
@@ -233,7 +233,7 @@ struct info_table {
 /* Appends a zeroed definition and maps the id to it. NULL: memory is out. */
 static void *append_definition(rocpd_set *s, const info_table *t, int64_t id, rocl_error *err)
 {
-    char *owner = t->table == ROCPD_TRACK ? (char *)s : (char *)&s->capture->pub;
+    char *owner = t->table == SCHEMA_TRACK ? (char *)s : (char *)&s->capture->pub;
     void **array = (void *)(owner + t->array);
     uint32_t *count = (void *)(owner + t->count);
     size_t cap = rocl_array_cap(*count);
@@ -375,28 +375,28 @@ static rocl_status complete_counter(rocpd_set *s, const info_table *t, const roc
 
 /* In the order in which they are read: each refers to those before it. */
 static const info_table info_tables[] = {
-    {ROCPD_STRING, FIELDS(string_fields), IDS(strings), VALUE_ONLY, 0, NULL},
-    {ROCPD_INFO_NODE, FIELDS(node_fields), IDS(nodes), IN_CAPTURE(rocl_node, nodes, node_count), 0,
+    {SCHEMA_STRING, FIELDS(string_fields), IDS(strings), VALUE_ONLY, 0, NULL},
+    {SCHEMA_NODE, FIELDS(node_fields), IDS(nodes), IN_CAPTURE(rocl_node, nodes, node_count), 0,
      complete_node},
-    {ROCPD_INFO_PROCESS, FIELDS(process_fields), IDS(processes),
+    {SCHEMA_PROCESS, FIELDS(process_fields), IDS(processes),
      IN_CAPTURE(rocl_process, processes, process_count), 0, complete_process},
-    {ROCPD_INFO_THREAD, FIELDS(thread_fields), IDS(threads),
+    {SCHEMA_THREAD, FIELDS(thread_fields), IDS(threads),
      IN_CAPTURE(rocl_thread, threads, thread_count), 3, NULL},
-    {ROCPD_INFO_AGENT, FIELDS(agent_fields), IDS(agents),
-     IN_CAPTURE(rocl_agent, agents, agent_count), 7, complete_agent},
-    {ROCPD_INFO_QUEUE, FIELDS(queue_fields), IDS(queues),
-     IN_CAPTURE(rocl_queue, queues, queue_count), 2, complete_queue},
-    {ROCPD_INFO_STREAM, FIELDS(queue_fields), IDS(streams),
+    {SCHEMA_AGENT, FIELDS(agent_fields), IDS(agents), IN_CAPTURE(rocl_agent, agents, agent_count),
+     7, complete_agent},
+    {SCHEMA_QUEUE, FIELDS(queue_fields), IDS(queues), IN_CAPTURE(rocl_queue, queues, queue_count),
+     2, complete_queue},
+    {SCHEMA_STREAM, FIELDS(queue_fields), IDS(streams),
      IN_CAPTURE(rocl_stream, streams, stream_count), 0, complete_queue},
-    {ROCPD_INFO_CODE_OBJECT, FIELDS(code_object_fields), IDS(code_objects),
+    {SCHEMA_CODE_OBJECT, FIELDS(code_object_fields), IDS(code_objects),
      IN_CAPTURE(rocl_code_object, code_objects, code_object_count), 0, NULL},
-    {ROCPD_INFO_KERNEL_SYMBOL, FIELDS(kernel_fields), IDS(kernels),
+    {SCHEMA_KERNEL, FIELDS(kernel_fields), IDS(kernels),
      IN_CAPTURE(rocl_kernel, kernels, kernel_count), KERNEL_NAME + 1, complete_kernel},
-    {ROCPD_INFO_PMC, FIELDS(counter_fields), IDS(counters),
+    {SCHEMA_COUNTER, FIELDS(counter_fields), IDS(counters),
      IN_CAPTURE(rocl_counter, counters, counter_count), 0, complete_counter},
-    {ROCPD_TRACK, FIELDS(track_fields), IDS(tracks), sizeof(rocpd_track_def), IDS(track_defs),
+    {SCHEMA_TRACK, FIELDS(track_fields), IDS(tracks), sizeof(rocpd_track_def), IDS(track_defs),
      IDS(track_count), offsetof(rocpd_track_def, id), 0, NULL},
-    {ROCPD_INFO_CATEGORY, FIELDS(category_fields), IDS(categories), VALUE_ONLY, 0, NULL},
+    {SCHEMA_CATEGORY, FIELDS(category_fields), IDS(categories), VALUE_ONLY, 0, NULL},
 };
 
 enum { INFO_TABLES = sizeof info_tables / sizeof *info_tables };
@@ -446,7 +446,7 @@ static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
             return rocl_fail_memory(err);
     } else if (!t->name || read_text(r, t->name - 1) != s->nobody) {
         return add_definition(s, t, r, id, err);
-    } else if (t->table == ROCPD_INFO_KERNEL_SYMBOL) {
+    } else if (t->table == SCHEMA_KERNEL) {
         if (!ROCL_GROW(s->unnamed, s->unnamed_cap, s->unnamed_count + 1))
             return rocl_fail_memory(err);
         bool named = rocl_cell_kind(r->rows, KERNEL_DISPLAY, r->row) != ROCL_CELL_NULL;
@@ -458,31 +458,6 @@ static rocl_status read_info_row(const rocpd_row *r, void *ctx, rocl_error *err)
 }
 
 /* ---- definitions without an info table ------------------------------------------------------- */
-
-/* Columns of events that refer to an info table. */
-static const struct {
-    rocpd_table info, events;
-    const char *column;
-} references[] = {
-    {ROCPD_INFO_THREAD, ROCPD_REGION, "tid"},
-    {ROCPD_INFO_THREAD, ROCPD_KERNEL_DISPATCH, "tid"},
-    {ROCPD_INFO_THREAD, ROCPD_MEMORY_COPY, "tid"},
-    {ROCPD_INFO_THREAD, ROCPD_MEMORY_ALLOCATE, "tid"},
-    {ROCPD_INFO_THREAD, ROCPD_TRACK, "tid"},
-    {ROCPD_INFO_AGENT, ROCPD_KERNEL_DISPATCH, "agent_id"},
-    {ROCPD_INFO_AGENT, ROCPD_MEMORY_COPY, "src_agent_id"},
-    {ROCPD_INFO_AGENT, ROCPD_MEMORY_COPY, "dst_agent_id"},
-    {ROCPD_INFO_AGENT, ROCPD_MEMORY_ALLOCATE, "agent_id"},
-    {ROCPD_INFO_AGENT, ROCPD_TRACK, "agent_id"},
-    {ROCPD_INFO_QUEUE, ROCPD_KERNEL_DISPATCH, "queue_id"},
-    {ROCPD_INFO_QUEUE, ROCPD_MEMORY_COPY, "queue_id"},
-    {ROCPD_INFO_QUEUE, ROCPD_MEMORY_ALLOCATE, "queue_id"},
-    {ROCPD_INFO_QUEUE, ROCPD_TRACK, "queue_id"},
-    {ROCPD_INFO_STREAM, ROCPD_KERNEL_DISPATCH, "stream_id"},
-    {ROCPD_INFO_STREAM, ROCPD_MEMORY_COPY, "stream_id"},
-    {ROCPD_INFO_STREAM, ROCPD_MEMORY_ALLOCATE, "stream_id"},
-    {ROCPD_INFO_STREAM, ROCPD_TRACK, "stream_id"},
-};
 
 typedef struct guess_target {
     const info_table *info;
@@ -502,16 +477,25 @@ static rocl_status guess_definition(const rocpd_row *r, void *ctx, rocl_error *e
 
 static rocl_status guess_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
+    static const schema_table infos[] = {SCHEMA_THREAD, SCHEMA_AGENT, SCHEMA_QUEUE, SCHEMA_STREAM},
+                              events[] = {SCHEMA_REGION, SCHEMA_DISPATCH, SCHEMA_COPY,
+                                          SCHEMA_ALLOCATE, SCHEMA_TRACK};
+    enum { INFOS = sizeof infos / sizeof *infos, EVENTS = sizeof events / sizeof *events };
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < sizeof references / sizeof *references && st == ROCL_OK; i++) {
-        rocpd_row r = {.set = s, .table = references[i].events};
+    for (size_t i = 0; i < (size_t)INFOS * EVENTS; i++) {
+        rocpd_row r = {.set = s, .table = events[i % EVENTS]};
+        const schema_table info = infos[i / EVENTS];
         const info_table *t = info_tables;
-        if (s->tables[references[i].info] || !s->tables[r.table])
+        size_t n;
+        const schema_column *columns = schema_columns_of(r.table, &n);
+        if (s->tables[info] || !s->tables[r.table])
             continue;
-        while (t->table != references[i].info)
+        while (t->table != info)
             t++;
         guess_target to = {t, (const void *)((const char *)s + t->ids)};
-        st = rocpd_each_row(&r, db, &references[i].column, 1, NULL, guess_definition, &to, err);
+        while (n-- && st == ROCL_OK) /* the source of a copy before its destination */
+            if (schema_refers_to(r.table, columns[n].name) == info)
+                st = rocpd_each_row(&r, db, &columns[n].name, 1, NULL, guess_definition, &to, err);
     }
     return st;
 }
@@ -529,7 +513,7 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
         ((rocl_ids *)(void *)((char *)s + info_tables[i].ids))->absent =
             !s->tables[info_tables[i].table];
     for (size_t i = 0; i < INFO_TABLES && st == ROCL_OK; i++) {
-        if (info_tables[i].table == ROCPD_TRACK)
+        if (info_tables[i].table == SCHEMA_TRACK)
             st = guess_definitions(s, db, err);
         const info_table *t = &info_tables[i];
         if (st != ROCL_OK || !s->tables[t->table])
@@ -540,13 +524,12 @@ rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err)
             columns[k] = t->fields[k].column;
         /* The JSON of symbols, tens of thousands of which are never dispatched, is read only if the
          * requested name is in there. */
-        if (t->table == ROCPD_INFO_KERNEL_SYMBOL &&
-            s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
+        if (t->table == SCHEMA_KERNEL && s->trace->opt.kernel_names != ROCL_NAMES_TRUNCATED)
             columns[KERNEL_EXTDATA] = NULL;
         st = rocpd_each_row(&r, db, columns, t->field_count, NULL, read_info_row,
                             (void *)(uintptr_t)t, err);
     }
-    if (!s->tables[ROCPD_INFO_CATEGORY])
+    if (!s->tables[SCHEMA_CATEGORY])
         s->categories = s->strings; /* schema 3: categories are strings */
     /* A trace of only events still needs a process for them. */
     if (st == ROCL_OK && !c->process_count) {

@@ -102,7 +102,7 @@ static rocl_status move_window(rocpd_events *e, int64_t id, window **out, rocl_e
             w = &e->windows[i];
     if (e->open < WINDOWS && (!e->open || w->used > e->before)) {
         w = &e->windows[e->open];
-        st = rocl_rows_open(&w->rows, e->db, e->set->tables[ROCPD_EVENT], columns, COLUMNS, err);
+        st = rocl_rows_open(&w->rows, e->db, e->set->tables[SCHEMA_EVENT], columns, COLUMNS, err);
         e->open += st == ROCL_OK;
     }
     if (st == ROCL_OK)
@@ -154,7 +154,7 @@ rocl_status rocpd_events_find(rocpd_events *e, int64_t id, rocpd_event_row *row,
             return use_row(e, &e->windows[i], row, err);
         }
     *found = false;
-    if (!e->set->tables[ROCPD_EVENT])
+    if (!e->set->tables[SCHEMA_EVENT])
         return ROCL_OK;
     window *w = NULL; /* the one that covers the id, or is about to */
     for (window *at = e->windows; at < e->windows + e->open; at++) {

@@ -72,7 +72,7 @@ struct rocpd_join {
 
 rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
 {
-    rocpd_join *j = calloc(1, sizeof *j);
+    rocpd_join *j = *out = calloc(1, sizeof *j);
     if (!j)
         return rocl_fail_memory(err);
     j->set = s;
@@ -80,12 +80,7 @@ rocl_status rocpd_join_new(rocpd_join **out, rocpd_set *s, rocl_error *err)
     j->values = rocl_sorter_new(s->trace->space, JOIN_KEYS);
     j->owners = rocl_sorter_new(s->trace->space, 3);
     j->seen = rocl_cache_line_calloc(j->workers, sizeof *j->seen);
-    if (!j->values || !j->owners || !j->seen) {
-        rocpd_join_free(j);
-        return rocl_fail_memory(err);
-    }
-    *out = j;
-    return ROCL_OK;
+    return j->values && j->owners && j->seen ? ROCL_OK : rocl_fail_memory(err);
 }
 
 void rocpd_join_free(rocpd_join *j)
@@ -196,8 +191,9 @@ static rocl_status read_arg(const rocpd_row *r, void *ctx, rocl_error *err)
 rocl_status rocpd_join_values(rocpd_join *j, rocpd_worker *w, const rocl_task *task,
                               rocl_error *err)
 {
-    const bool args = task->table == ROCPD_ARG;
-    rocpd_row r = {.set = j->set, .table = (rocpd_table)task->table, .progress = !w->out.to->quiet};
+    const bool args = task->table == SCHEMA_ARG;
+    rocpd_row r = {
+        .set = j->set, .table = (schema_table)task->table, .progress = !w->out.to->quiet};
     value_reader to = {.join = j, .worker = w->out.worker};
     rocl_status st =
         args
@@ -492,10 +488,8 @@ static rocl_status take_args(merge *m, rocl_kind kind, uint32_t *first, uint32_t
         uint64_t n;
         memcpy(&n, m->group.data + at, sizeof n);
         at += sizeof n;
-        char *text = rocl_arena_dup(&out->arg_text, (const char *)m->group.data + at, n);
-        if (!text || !ROCL_GROW(out->args, out->arg_cap, out->arg_count + 1))
+        if (!rocl_batcher_arg(out, v.type, v.name, (const char *)m->group.data + at, n))
             return rocl_fail_memory(err);
-        out->args[out->arg_count++] = (rocl_arg){v.type, v.name, text, n};
         at += n;
         ++*count;
     }
@@ -590,11 +584,11 @@ rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w,
             /* No owner in the trace. Arguments of events of other kinds (copies, marks) are not
              * faults, nor is a value whose owner may be in a table that was not read. */
             if (key_class(m.value.key) != JOIN_BY_ARGS &&
-                (!s->tables[ROCPD_KERNEL_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
-                (!s->tables[ROCPD_SAMPLE] || s->kinds & samples))
+                (!s->tables[SCHEMA_DISPATCH] || s->kinds & ROCL_BIT(ROCL_COUNTER)) &&
+                (!s->tables[SCHEMA_SAMPLE] || s->kinds & samples))
                 st = rocl_fault_count(s->trace, ROCL_FAULT_ORPHAN_VALUE, err,
                                       "%s: table %s: id %lld", s->capture->pub.path,
-                                      s->tables[ROCPD_PMC_EVENT], (long long)m.value.key[JOIN_ROW]);
+                                      s->tables[SCHEMA_VALUE], (long long)m.value.key[JOIN_ROW]);
             if (st == ROCL_OK)
                 st = next_value(&m, err);
             continue;

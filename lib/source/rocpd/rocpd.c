@@ -20,18 +20,14 @@ static pthread_mutex_t properties_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void free_capture(rocl_model_capture *c)
 {
-    rocl_capture *p = &c->pub;
     rocpd_set *s = c->state;
-    const void *arrays[] = {p->nodes,   p->processes,    p->threads, p->agents,  p->queues,
-                            p->streams, p->code_objects, p->kernels, p->counters};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free((void *)(uintptr_t)arrays[i]);
+    rocl_definitions_free(c);
     c->state = NULL;
     if (!s)
         return;
-    if (s->tables[ROCPD_INFO_CATEGORY]) /* else they are the strings, and freed with them */
+    if (s->tables[SCHEMA_CATEGORY]) /* else they are the strings, and freed with them */
         rocl_ids_free(&s->categories);
-    for (int i = 0; i < ROCPD_TABLES; i++)
+    for (int i = 0; i < SCHEMA_TABLES; i++)
         free(s->tables[i]);
     rocl_ids *maps[] = {&s->strings,  &s->nodes,  &s->processes,   &s->threads,
                         &s->agents,   &s->queues, &s->streams,     &s->kernels,
@@ -47,7 +43,7 @@ static void free_capture(rocl_model_capture *c)
 
 static rocl_status refuse_unknown_schema(rocpd_set *s, rocl_db *db, rocl_error *err)
 {
-    static const rocpd_table timed[] = {ROCPD_REGION, ROCPD_KERNEL_DISPATCH, ROCPD_MEMORY_COPY};
+    static const schema_table timed[] = {SCHEMA_REGION, SCHEMA_DISPATCH, SCHEMA_COPY};
     static const char *const column = "start_id";
     for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
         const char *table = s->tables[timed[i]];
@@ -80,8 +76,8 @@ static rocl_status open_set(rocl_source *src, rocl_trace *t, const rocpd_found *
     c->state = s;
     s->trace = t;
     s->capture = c;
-    for (int k = 0; k < ROCPD_TABLES; k++) {
-        const char *name = rocpd_table_in(found, (rocpd_table)k, found->suffixes[i]);
+    for (int k = 0; k < SCHEMA_TABLES; k++) {
+        const char *name = rocpd_table_in(found, (schema_table)k, found->suffixes[i]);
         if (name && !(s->tables[k] = strdup(name)))
             return rocl_fail_memory(err);
     }
@@ -137,10 +133,6 @@ static rocl_status open_file(rocl_source *src, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     f->connection_count = t->opt.jobs;
     rocl_db_state_of(src->db, &f->state);
-    src->truncated = rocl_db_log_truncated(src->db);
-    if (src->truncated)
-        src->remark =
-            "the log beside it (-wal) ends in an incomplete transaction, which is left out";
     rocl_status st = rocpd_find(&found, src->db, src->path, err);
     if (st != ROCL_OK)
         return st;
@@ -176,16 +168,16 @@ static void close_file(rocl_source *src)
 
 /* ---- tasks ---- */
 
-static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint32_t kinds,
+static rocl_status plan_table(rocpd_set *s, rocl_db *db, schema_table table, uint32_t kinds,
                               unsigned stage, rocl_plan *plan, rocl_error *err)
 {
-    int64_t first, *ends;
-    size_t ranges;
+    rocl_db_range *ranges;
+    size_t count;
     if (!s->tables[table])
         return ROCL_OK;
     rocl_status st = rocl_db_cut(db, s->tables[table], TASK_ROWS, 64 * (uint64_t)s->trace->opt.jobs,
-                                 &first, &ends, &ranges, err);
-    if (st != ROCL_OK || !ranges)
+                                 &ranges, &count, err);
+    if (st != ROCL_OK || !count)
         return st;
     /* With -v: which tables SQLite reads, and why. Once, though a trace may be read twice. */
     if (s->trace->opt.explain && !(s->explained >> table & 1)) {
@@ -196,23 +188,16 @@ static rocl_status plan_table(rocpd_set *s, rocl_db *db, rocpd_table table, uint
             rocl_notice(s->trace, "%s: %s: read through SQLite: %s", s->capture->source->path,
                         s->tables[table], why);
     }
-    for (size_t i = 0; i < ranges && st == ROCL_OK; i++) {
-        const bool is_last = i + 1 == ranges;
-        if (!ROCL_GROW(plan->tasks, plan->cap, plan->count + 1)) {
-            st = rocl_fail_memory(err);
-            break;
-        }
-        /* Rows beyond the ends are damage, which the reader of the rows reports. */
-        plan->tasks[plan->count++] = (rocl_task){.kinds = kinds,
-                                                 .table = (unsigned)table,
-                                                 .stage = stage,
-                                                 .first = i ? first : INT64_MIN,
-                                                 .last = is_last ? INT64_MAX : ends[i],
-                                                 .rows = (uint64_t)ends[i] - (uint64_t)first + 1};
-        if (!is_last) /* the last id may be the greatest number */
-            first = ends[i] + 1;
-    }
-    free(ends);
+    for (size_t i = 0; i < count && st == ROCL_OK; i++)
+        st = rocl_plan_add(plan,
+                           &(rocl_task){.kinds = kinds,
+                                        .table = (unsigned)table,
+                                        .stage = stage,
+                                        .first = ranges[i].first,
+                                        .last = ranges[i].last,
+                                        .rows = ranges[i].rows},
+                           err);
+    free(ranges);
     return st;
 }
 
@@ -220,17 +205,17 @@ static rocl_status plan_values(rocpd_set *s, rocl_db *db, const rocl_emitter *to
                                rocl_error *err)
 {
     const bool args =
-        s->tables[ROCPD_ARG] && (rocl_wants_args(s->trace, to) || s->trace->opt.collectives);
+        s->tables[SCHEMA_ARG] && (rocl_wants_args(s->trace, to) || s->trace->opt.collectives);
     const uint32_t regions = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER);
     const uint32_t with_args = regions | ROCL_BIT(ROCL_DISPATCH);
-    const uint32_t samples = s->tables[ROCPD_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
-    if (!(s->tables[ROCPD_PMC_EVENT] && (s->kinds & (ROCL_VALUE_KINDS | samples))) && !args)
+    const uint32_t samples = s->tables[SCHEMA_SAMPLE] ? ROCL_BIT(ROCL_INSTANT) : 0;
+    if (!(s->tables[SCHEMA_VALUE] && (s->kinds & (ROCL_VALUE_KINDS | samples))) && !args)
         return ROCL_OK;
     rocl_status st = rocpd_join_new(&s->join, s, err);
     if (st == ROCL_OK && (s->kinds & ~regions))
-        st = plan_table(s, db, ROCPD_PMC_EVENT, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
+        st = plan_table(s, db, SCHEMA_VALUE, ROCL_BIT(ROCL_COUNTER), 0, plan, err);
     if (st == ROCL_OK && args && (s->kinds & with_args))
-        st = plan_table(s, db, ROCPD_ARG, with_args, 0, plan, err);
+        st = plan_table(s, db, SCHEMA_ARG, with_args, 0, plan, err);
     if (st == ROCL_OK && !plan->count) { /* no values at all */
         rocpd_join_free(s->join);
         s->join = NULL;
@@ -262,21 +247,21 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
     rocl_status st = open_connection(t, c->source, 0, &db, err);
     if (st == ROCL_OK)
         st = plan_values(s, db, to, plan, err);
-    if (st == ROCL_OK && (kinds & rocpd_table_kinds(ROCPD_MEMORY_ALLOCATE)))
+    if (st == ROCL_OK && (kinds & rocpd_table_kinds(SCHEMA_ALLOCATE)))
         st = rocl_allocs_new(&s->allocs, t, err);
     /* Samples come last: whether one is an event of its own is known only when all regions are
      * read. So regions are read even if only their event ids are needed. */
     int64_t first, last;
     s->paired = false;
-    if (st == ROCL_OK && s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[ROCPD_SAMPLE])
-        st = rocl_db_id_range(db, s->tables[ROCPD_SAMPLE], &first, &last, &s->paired, err);
-    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
-        uint32_t possible = rocpd_table_kinds((rocpd_table)k) & s->kinds;
-        if (k != ROCPD_SAMPLE && (possible || (k == ROCPD_REGION && s->paired)))
-            st = plan_table(s, db, (rocpd_table)k, possible, 1, plan, err);
+    if (st == ROCL_OK && s->kinds & ROCL_BIT(ROCL_INSTANT) && s->tables[SCHEMA_SAMPLE])
+        st = rocl_db_id_range(db, s->tables[SCHEMA_SAMPLE], &first, &last, &s->paired, err);
+    for (int k = 0; k < SCHEMA_TABLES && st == ROCL_OK; k++) {
+        uint32_t possible = rocpd_table_kinds((schema_table)k) & s->kinds;
+        if (k != SCHEMA_SAMPLE && (possible || (k == SCHEMA_REGION && s->paired)))
+            st = plan_table(s, db, (schema_table)k, possible, 1, plan, err);
     }
-    const uint32_t samples = rocpd_table_kinds(ROCPD_SAMPLE) & s->kinds;
-    return st || !samples ? st : plan_table(s, db, ROCPD_SAMPLE, samples, 2, plan, err);
+    const uint32_t samples = rocpd_table_kinds(SCHEMA_SAMPLE) & s->kinds;
+    return st || !samples ? st : plan_table(s, db, SCHEMA_SAMPLE, samples, 2, plan, err);
 }
 
 static rocl_status ready_worker(rocpd_set *s, rocpd_worker *w, unsigned number,
@@ -310,7 +295,7 @@ static rocl_status scan_task(rocl_trace *t, rocl_model_capture *c, const rocl_ta
     st = rocpd_scan_table(s, w, task, err);
     if (st == ROCL_OK && s->join)
         st = rocpd_join_seal(s->join, worker, err);
-    if (st == ROCL_OK && task->table == ROCPD_MEMORY_ALLOCATE)
+    if (st == ROCL_OK && task->table == SCHEMA_ALLOCATE)
         st = rocl_allocs_seal(s->allocs, worker, err);
     return st;
 }
@@ -420,10 +405,10 @@ static rocl_status peek_times(rocl_trace *t, rocl_model_capture *c, int64_t *fir
     rocl_db *db;
     *any = false;
     rocl_status st = open_connection(t, c->source, 0, &db, err);
-    for (int k = 0; k < ROCPD_TABLES && st == ROCL_OK; k++) {
+    for (int k = 0; k < SCHEMA_TABLES && st == ROCL_OK; k++) {
         int64_t lo = 0, hi = 0;
-        bool some = false, sample = k == ROCPD_SAMPLE;
-        if (!rocpd_table_kinds((rocpd_table)k) || !s->tables[k])
+        bool some = false, sample = k == SCHEMA_SAMPLE;
+        if (!rocpd_table_kinds((schema_table)k) || !s->tables[k])
             continue;
         st = rocl_db_peek_times(db, s->tables[k], sample ? "timestamp" : "start",
                                 sample ? "timestamp" : "end", &lo, &hi, &some, err);
@@ -446,9 +431,9 @@ static rocl_status read_properties(rocl_trace *t, rocl_model_capture *c, rocl_pr
     const rocpd_set *s = c->state;
     rocpd_file *f = c->source->state;
     const bool agent = of == ROCL_PROPERTIES_OF_AGENT, kernel = of == ROCL_PROPERTIES_OF_KERNEL;
-    const char *table = s->tables[agent    ? ROCPD_INFO_AGENT
-                                  : kernel ? ROCPD_INFO_KERNEL_SYMBOL
-                                           : ROCPD_INFO_CODE_OBJECT];
+    const char *table = s->tables[agent    ? SCHEMA_AGENT
+                                  : kernel ? SCHEMA_KERNEL
+                                           : SCHEMA_CODE_OBJECT];
     const int64_t id = agent    ? c->pub.agents[index].id
                        : kernel ? c->pub.kernels[index].id
                                 : c->pub.code_objects[index].id;

@@ -43,33 +43,6 @@
 #include "source/reader.h"
 #include "source/source.h"
 
-typedef enum rocpd_table {
-    ROCPD_METADATA,
-    ROCPD_STRING,
-    ROCPD_INFO_CATEGORY,
-    ROCPD_INFO_NODE,
-    ROCPD_INFO_PROCESS,
-    ROCPD_INFO_THREAD,
-    ROCPD_INFO_AGENT,
-    ROCPD_INFO_QUEUE,
-    ROCPD_INFO_STREAM,
-    ROCPD_INFO_PMC,
-    ROCPD_INFO_CODE_OBJECT,
-    ROCPD_INFO_KERNEL_SYMBOL,
-    ROCPD_TRACK,
-    ROCPD_EVENT,
-    ROCPD_ARG,
-    ROCPD_PMC_EVENT,
-    ROCPD_REGION,
-    ROCPD_SAMPLE,
-    ROCPD_KERNEL_DISPATCH,
-    ROCPD_MEMORY_COPY,
-    ROCPD_MEMORY_ALLOCATE,
-    ROCPD_GRAPH_LAUNCH,
-    ROCPD_HIP_EVENT,
-    ROCPD_TABLES
-} rocpd_table;
-
 /* A row of rocpd_track. In schema 4 events refer to it for all that it holds. */
 typedef struct rocpd_track_def {
     int64_t id;
@@ -93,10 +66,9 @@ typedef struct rocpd_worker rocpd_worker;
 typedef struct rocpd_set {
     rocl_trace *trace;
     rocl_model_capture *capture;
-    char *tables[ROCPD_TABLES]; /* names in this file, NULL: no such table */
-    bool by_track;              /* schema 4: track_id instead of pid, tid, agent, queue, stream */
-    bool sound;                 /* every row of every table has been looked at */
-    uint32_t explained; /* tables (1 << rocpd_table) for which a notice said how they are read */
+    char *tables[SCHEMA_TABLES]; /* names in this file, NULL: no such table */
+    bool sound;                  /* every row of every table has been looked at */
+    uint32_t explained; /* tables (1 << schema_table) for which a notice said how they are read */
 
     rocl_ids strings, categories; /* id -> text */
     rocl_ids nodes, processes, threads, agents, queues, streams, code_objects, kernels, counters,
@@ -150,7 +122,7 @@ typedef struct rocpd_found {
 rocl_status rocpd_find(rocpd_found *found, rocl_db *db, const char *path, rocl_error *err);
 void rocpd_found_free(rocpd_found *f);
 /* The name of the table with this suffix, which is f's; NULL when the file lacks it. */
-const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix);
+const char *rocpd_table_in(const rocpd_found *f, schema_table table, const char *suffix);
 
 /* defs.c */
 rocl_status rocpd_read_definitions(rocpd_set *s, rocl_db *db, rocl_error *err);
@@ -192,7 +164,7 @@ void rocpd_events_take(rocpd_events *e);
 /* tables.c: a row of a table. */
 typedef struct rocpd_row {
     rocpd_set *set;
-    rocpd_table table;
+    schema_table table;
     bool progress; /* rows count for the progress that is shown */
     const rocl_rows *rows;
     unsigned row; /* in the batch that rows has read */
@@ -275,11 +247,12 @@ struct rocpd_worker {
 /* Reads the rows of a task and emits their events, except those that go to the join. */
 rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *task, rocl_error *err);
 /* Which kinds the rows of a table may become. */
-uint32_t rocpd_table_kinds(rocpd_table table);
+uint32_t rocpd_table_kinds(schema_table table);
 
 /* join.c */
 typedef struct rocpd_join rocpd_join;
 
+/* Also after a failure *j is to be freed. */
 rocl_status rocpd_join_new(rocpd_join **j, rocpd_set *s, rocl_error *err);
 void rocpd_join_free(rocpd_join *j); /* NULL is fine */
 /* First pass: rows of rocpd_pmc_event and rocpd_arg. */

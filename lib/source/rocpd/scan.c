@@ -201,7 +201,7 @@ static inline rocl_status read_times(const rocpd_row *r, unsigned start_col, uns
         return rocpd_count_fault(r, ROCL_FAULT_BAD_TIME, err);
     if (e->end == 0 && e->start > 0)
         return rocpd_count_fault(r, ROCL_FAULT_NO_END, err);
-    if (e->end == 0 && r->table == ROCPD_KERNEL_DISPATCH)
+    if (e->end == 0 && r->table == SCHEMA_DISPATCH)
         return rocpd_count_fault(r, ROCL_FAULT_BAD_TIME, err);
     if (e->end < e->start)
         return rocpd_count_fault(r, ROCL_FAULT_END_BEFORE_START, err);
@@ -419,9 +419,9 @@ static rocl_status add_hip(const rocpd_row *r, rocpd_worker *w, const row_head *
         return st;
     bool barrier = event->extdata_len == sizeof SCHEMA_BARRIER - 1 &&
                    !memcmp(event->extdata, SCHEMA_BARRIER, event->extdata_len);
-    rocl_kind kind = r->table == ROCPD_GRAPH_LAUNCH ? ROCL_GRAPH
-                     : barrier                      ? ROCL_BARRIER
-                                                    : ROCL_HIP_EVENT;
+    rocl_kind kind = r->table == SCHEMA_GRAPH ? ROCL_GRAPH
+                     : barrier                ? ROCL_BARRIER
+                                              : ROCL_HIP_EVENT;
     if (!(s->kinds & ROCL_BIT(kind)))
         return ROCL_OK;
     if (p.e.name == ROCL_NONE) {
@@ -441,22 +441,22 @@ static const struct {
     /* Makes a record of the row and passes it on. */
     rocl_status (*add)(const rocpd_row *r, rocpd_worker *w, const row_head *h, rocl_error *err);
     uint32_t kinds; /* that its rows may become */
-} scans[ROCPD_TABLES] = {
-    [ROCPD_REGION] = {NULL, 0, START, END, false, add_call,
-                      ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)},
-    [ROCPD_KERNEL_DISPATCH] = {COLUMNS(dispatch_columns), START, END, true, add_dispatch,
-                               ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)},
-    [ROCPD_MEMORY_COPY] = {COLUMNS(copy_columns), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
-    [ROCPD_MEMORY_ALLOCATE] = {COLUMNS(alloc_columns), START, END, false, add_alloc,
-                               ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)},
-    [ROCPD_SAMPLE] = {COLUMNS(sample_columns), S_TIME, S_TIME, true, add_sample,
-                      ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)},
-    [ROCPD_GRAPH_LAUNCH] = {COLUMNS(hip_columns), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
-    [ROCPD_HIP_EVENT] = {COLUMNS(hip_columns), START, END, false, add_hip,
-                         ROCL_BIT(ROCL_HIP_EVENT) | ROCL_BIT(ROCL_BARRIER)},
+} scans[SCHEMA_TABLES] = {
+    [SCHEMA_REGION] = {NULL, 0, START, END, false, add_call,
+                       ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER)},
+    [SCHEMA_DISPATCH] = {COLUMNS(dispatch_columns), START, END, true, add_dispatch,
+                         ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER)},
+    [SCHEMA_COPY] = {COLUMNS(copy_columns), START, END, false, add_copy, ROCL_BIT(ROCL_COPY)},
+    [SCHEMA_ALLOCATE] = {COLUMNS(alloc_columns), START, END, false, add_alloc,
+                         ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH)},
+    [SCHEMA_SAMPLE] = {COLUMNS(sample_columns), S_TIME, S_TIME, true, add_sample,
+                       ROCL_BIT(ROCL_INSTANT) | ROCL_BIT(ROCL_SPM) | ROCL_BIT(ROCL_SAMPLE)},
+    [SCHEMA_GRAPH] = {COLUMNS(hip_columns), START, END, false, add_hip, ROCL_BIT(ROCL_GRAPH)},
+    [SCHEMA_HIP] = {COLUMNS(hip_columns), START, END, false, add_hip,
+                    ROCL_BIT(ROCL_HIP_EVENT) | ROCL_BIT(ROCL_BARRIER)},
 };
 
-uint32_t rocpd_table_kinds(rocpd_table table)
+uint32_t rocpd_table_kinds(schema_table table)
 {
     return scans[table].kinds;
 }
@@ -475,12 +475,12 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
     bool keep = false, bad = false;
     /* rocprofiler-systems writes a frame of a call stack as a region and as a sample, which have
      * one event. So the events of regions are noted, also of those that are left out. */
-    if (s->paired && r->table == ROCPD_REGION) {
+    if (s->paired && r->table == SCHEMA_REGION) {
         int64_t id = 0; /* no event, or a bad one, which is counted with the row */
         rocl_cell_int(r->rows, EVENT, r->row, &id, &bad);
         if (!rocl_idset_add(&w->region_events, (uint64_t)id))
             return rocl_fail_memory(err);
-        if (!(s->kinds & scans[ROCPD_REGION].kinds)) /* nothing else of them is wanted */
+        if (!(s->kinds & scans[SCHEMA_REGION].kinds)) /* nothing else of them is wanted */
             return ROCL_OK;
     }
     rocl_status st = read_thread(r, w, &h, err);
@@ -496,7 +496,7 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
         !rocpd_join_wants(s->join, ROCL_COUNTER, (uint64_t)id))
         return st;
     /* Profilers that only count do not time: rocmerge writes such dispatches for their counters. */
-    h.untimed = r->table == ROCPD_KERNEL_DISPATCH && is_zero(r, START) && is_zero(r, END);
+    h.untimed = r->table == SCHEMA_DISPATCH && is_zero(r, START) && is_zero(r, END);
     if (h.untimed) {
         st = read_event(r, w, &h, err);
         return st ? st : add_dispatch(r, w, &h, err);
@@ -504,14 +504,6 @@ static rocl_status scan_row(const rocpd_row *r, void *ctx, rocl_error *err)
     /* The values of a record that is left out are not orphans. */
     return rocpd_join_add_owner(s->join, w->out.worker, ROCL_COUNTER, (uint64_t)id,
                                 (uint64_t)r->rows->id[r->row], NULL, NULL, err);
-}
-
-static rocl_status scan_rows(rocpd_row *r, unsigned n, void *ctx, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (r->row = 0; r->row < n && st == ROCL_OK; r->row++)
-        st = scan_row(r, ctx, err);
-    return st;
 }
 
 /* ---- plain calls ----------------------------------------------------------------------------- */
@@ -616,8 +608,8 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
         {"dispatch_id", ROCL_FIELD_DISPATCH_ID},
     };
     const rocl_emitter *to = w->out.to;
-    rocpd_row r = {.set = s, .table = (rocpd_table)task->table, .progress = !to->quiet};
-    const bool only_events = r.table == ROCPD_REGION && !(s->kinds & scans[r.table].kinds);
+    rocpd_row r = {.set = s, .table = (schema_table)task->table, .progress = !to->quiet};
+    const bool only_events = r.table == SCHEMA_REGION && !(s->kinds & scans[r.table].kinds);
     const char *columns[ROCL_ROWS_COLUMNS_MAX];
     const unsigned count = OWN + scans[r.table].count;
     for (unsigned i = 0; i < count; i++) {
@@ -628,10 +620,10 @@ rocl_status rocpd_scan_table(rocpd_set *s, rocpd_worker *w, const rocl_task *tas
             if (!(to->fields & optional[k].field) && !strcmp(columns[i], optional[k].column))
                 columns[i] = NULL;
     }
-    const bool calls = r.table == ROCPD_REGION && s->kinds & ROCL_BIT(ROCL_REGION) &&
+    const bool calls = r.table == SCHEMA_REGION && s->kinds & ROCL_BIT(ROCL_REGION) &&
                        !(s->join && rocpd_join_wants_any(s->join, ROCL_REGION));
-    rocl_status st =
-        rocpd_each_batch(&r, w->db, columns, count, task, calls ? scan_calls : scan_rows, w, err);
+    rocl_status st = calls ? rocpd_each_batch(&r, w->db, columns, count, task, scan_calls, w, err)
+                           : rocpd_each_row(&r, w->db, columns, count, task, scan_row, w, err);
     if (st == ROCL_OK && w->region_events.count) {
         pthread_mutex_lock(&s->lock);
         bool merged = rocl_idset_merge(&s->region_events, &w->region_events);

@@ -7,32 +7,6 @@
 
 enum { JSON_MAX = 64 << 20 };
 
-static const char *const base_names[ROCPD_TABLES] = {
-    [ROCPD_METADATA] = "rocpd_metadata",
-    [ROCPD_STRING] = "rocpd_string",
-    [ROCPD_INFO_CATEGORY] = "rocpd_info_category",
-    [ROCPD_INFO_NODE] = "rocpd_info_node",
-    [ROCPD_INFO_PROCESS] = "rocpd_info_process",
-    [ROCPD_INFO_THREAD] = "rocpd_info_thread",
-    [ROCPD_INFO_AGENT] = "rocpd_info_agent",
-    [ROCPD_INFO_QUEUE] = "rocpd_info_queue",
-    [ROCPD_INFO_STREAM] = "rocpd_info_stream",
-    [ROCPD_INFO_PMC] = "rocpd_info_pmc",
-    [ROCPD_INFO_CODE_OBJECT] = "rocpd_info_code_object",
-    [ROCPD_INFO_KERNEL_SYMBOL] = "rocpd_info_kernel_symbol",
-    [ROCPD_TRACK] = "rocpd_track",
-    [ROCPD_EVENT] = "rocpd_event",
-    [ROCPD_ARG] = "rocpd_arg",
-    [ROCPD_PMC_EVENT] = "rocpd_pmc_event",
-    [ROCPD_REGION] = "rocpd_region",
-    [ROCPD_SAMPLE] = "rocpd_sample",
-    [ROCPD_KERNEL_DISPATCH] = "rocpd_kernel_dispatch",
-    [ROCPD_MEMORY_COPY] = "rocpd_memory_copy",
-    [ROCPD_MEMORY_ALLOCATE] = "rocpd_memory_allocate",
-    [ROCPD_GRAPH_LAUNCH] = "rocpd_graph_launch",
-    [ROCPD_HIP_EVENT] = "rocpd_hip_event",
-};
-
 /* The name of a table of a set; separate from the lookup, so that a missing table is not taken for
  * missing memory. */
 typedef struct table_name {
@@ -48,9 +22,9 @@ static int compare_pieces(const void *key, const void *object)
     return order ? order : strcmp(wanted->suffix, name + n);
 }
 
-const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *suffix)
+const char *rocpd_table_in(const rocpd_found *f, schema_table table, const char *suffix)
 {
-    const table_name wanted = {base_names[table], suffix};
+    const table_name wanted = {schema_table_name(table), suffix};
     if (!f->object_count)
         return NULL;
     const rocl_db_object *o =
@@ -61,8 +35,8 @@ const char *rocpd_table_in(const rocpd_found *f, rocpd_table table, const char *
 /* A set is there when any of its event-like tables or its strings are. */
 static bool set_exists(const rocpd_found *f, const char *suffix)
 {
-    static const rocpd_table signs[] = {ROCPD_STRING, ROCPD_REGION, ROCPD_KERNEL_DISPATCH,
-                                        ROCPD_INFO_PROCESS};
+    static const schema_table signs[] = {SCHEMA_STRING, SCHEMA_REGION, SCHEMA_DISPATCH,
+                                         SCHEMA_PROCESS};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (rocpd_table_in(f, signs[i], suffix))
             return true;
@@ -146,7 +120,7 @@ rocl_status rocpd_find(rocpd_found *f, rocl_db *db, const char *path, rocl_error
     if (f->object_count)
         qsort(f->objects, f->object_count, sizeof *f->objects, compare_objects);
     for (size_t i = 0; i < count && st == ROCL_OK; i++) {
-        const char *suffix = names[i] + strlen(base_names[ROCPD_METADATA]);
+        const char *suffix = names[i] + strlen(schema_table_name(SCHEMA_METADATA));
         st = read_metadata(f, db, names[i], err);
         if (st == ROCL_OK && *suffix && set_exists(f, suffix))
             st = add_suffix(f, suffix, err);

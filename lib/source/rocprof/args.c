@@ -11,7 +11,7 @@
 
 enum { STRUCT_MAX = 4096 };
 
-static bool add_arg(void *ctx, rocl_view name, rocl_view value)
+bool rocprof_add_arg(void *ctx, rocl_view name, rocl_view value)
 {
     rocl_record_arg(ctx, name, value);
     return true;
@@ -26,7 +26,7 @@ void rocprof_args_put(rocl_records *to, rocl_view args)
     if (args.n == 1 || p[1] != ' ') {
         const char *returned = memrchr(p, ')', args.n);
         if (returned)
-            rtg_args_split(rocl_view_between(p + 1, returned), add_arg, to);
+            rtg_args_split(rocl_view_between(p + 1, returned), rocprof_add_arg, to);
         if (returned && end - returned > 4 && !memcmp(returned, ") = ", 4) &&
             !rocl_view_is(rocl_view_between(returned + 4, end), "0"))
             rocl_record_arg(to, (rocl_view){"ret", 3}, rocl_view_between(returned + 4, end));

@@ -183,8 +183,6 @@ static bool is_same_run(const char *a, const char *b)
 static void close_run(rocl_records_input *in)
 {
     csv_run *run = in->state;
-    if (!run)
-        return;
     for (size_t i = 0; i < run->count; i++)
         csv_free_file(&run->files[i]);
     for (size_t i = 0; i < run->agent_count; i++)
@@ -193,15 +191,7 @@ static void close_run(rocl_records_input *in)
     rocprof_who_free(&run->who);
     free(run->files);
     free(run->agents);
-    free(run);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
-                                          .keeps = true,
-                                          .parse = parse_piece,
-                                          .free_worker = free_worker,
-                                          .refine = csv_refine_agents,
-                                          .close = close_run};
 
 /* ---- dispatches without a number --------------------------------------------------------------
  */
@@ -277,9 +267,10 @@ static rocl_status join_dispatches(csv_run *run, const rocl_records_input *in, c
 }
 
 /* Reads headers and agents, and reports files whose dispatches have no times. */
-static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source *s, rocl_trace *t,
-                              rocl_error *err)
+static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_error *err)
 {
+    rocl_source *s = in->source;
+    rocl_trace *t = in->trace;
     static const char cut[] = "the file is truncated: its first line has no end";
     char *text = malloc(AGENTS_MAX + 1);
     bool has_agents = false, has_process = false;
@@ -341,28 +332,32 @@ static rocl_status read_heads(csv_run *run, rocl_records_input *in, rocl_source 
     return st;
 }
 
-static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_run(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    csv_run *run = in->state = calloc(1, sizeof *run);
-    if (!run || !(run->files = calloc(in->file_count, sizeof *run->files)) ||
-        !rocprof_intern_words(&run->words, t))
+    csv_run *run = in->state;
+    if (!(run->files = calloc(in->file_count, sizeof *run->files)) ||
+        !rocprof_intern_words(&run->words, in->trace))
         return rocl_fail_memory(err);
     run->count = in->file_count;
     /* "4242_kernel_trace.csv", "results_4242.csv": many runs are named by the pid. */
     csv_run_name name;
     uint64_t pid;
-    if (csv_parse_run_name(s->path, &name) && name.run.n) {
+    if (csv_parse_run_name(in->source->path, &name) && name.run.n) {
         name.run.n -= name.run.p[name.run.n - 1] == '_';
         if (rocprof_decimal(name.run, &pid) && pid <= INT32_MAX)
             in->likely_process = pid;
     }
-    st = read_heads(run, in, s, t, err);
-    return st ? st : rocl_records_index(in, err);
+    return read_heads(run, in, err);
 }
 
-const rocl_source_ops rocl_rocprof_csv_ops = {ROCL_RECORDS_OPS(open_run), .same_run = is_same_run,
+static const rocl_record_format format = {.state_size = sizeof(csv_run),
+                                          .open = open_run,
+                                          .places = ROCL_PLACES_LINES,
+                                          .keeps = true,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .refine = csv_refine_agents,
+                                          .close = close_run};
+
+const rocl_source_ops rocl_rocprof_csv_ops = {ROCL_RECORDS_OPS(format), .same_run = is_same_run,
                                               .properties = csv_put_properties};

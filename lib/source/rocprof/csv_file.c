@@ -8,54 +8,33 @@
 
 bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first)
 {
-    static const char *const kinds[] = {"kernel_trace",
-                                        "hip_api_trace",
-                                        "hsa_api_trace",
-                                        "marker_api_trace",
-                                        "rccl_api_trace",
-                                        "rocdecode_api_trace",
-                                        "rocjpeg_api_trace",
-                                        "ompt_trace",
-                                        "other_api_trace",
-                                        "regions_trace",
-                                        "instants_trace",
-                                        "memory_copy_trace",
-                                        "memory_allocation_trace",
-                                        "scratch_memory_trace",
-                                        "spm_counter_collection_trace",
-                                        "counter_collection_trace",
-                                        "counter_collection",
-                                        "counter_sample_trace",
-                                        "graph_launch_trace",
-                                        "hip_event_trace",
-                                        "agent_info",
-                                        "process_info",
-                                        "pc_sampling_host_trap",
-                                        "pc_sampling_stochastic",
-                                        "hip_trace",
-                                        "hsa_trace",
-                                        "marker_trace",
-                                        "rccl_trace"};
-    static const char *const kinds_v2[] = {"results",       "hip_api_trace",    "hsa_api_trace",
-                                           "hcc_ops_trace", "async_copy_trace", "roctx_trace",
-                                           "pcs_trace"};
+    static const char kinds[] =
+        "kernel_trace hip_api_trace hsa_api_trace marker_api_trace rccl_api_trace "
+        "rocdecode_api_trace rocjpeg_api_trace ompt_trace other_api_trace regions_trace "
+        "instants_trace memory_copy_trace memory_allocation_trace scratch_memory_trace "
+        "spm_counter_collection_trace counter_collection_trace counter_collection "
+        "counter_sample_trace graph_launch_trace hip_event_trace agent_info process_info "
+        "pc_sampling_host_trap pc_sampling_stochastic hip_trace hsa_trace marker_trace "
+        "rccl_trace";
+    static const char kinds_v2[] =
+        "results hip_api_trace hsa_api_trace hcc_ops_trace async_copy_trace roctx_trace "
+        "pcs_trace";
+    rocl_view left = {kinds, sizeof kinds - 1}, left_v2 = {kinds_v2, sizeof kinds_v2 - 1}, kind;
     *kind_first = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const size_t m = strlen(kinds[i]), before = name.n - m;
-        if (name.n >= m && !memcmp(name.p + before, kinds[i], m) &&
-            (name.n == m || name.p[before - 1] == '_')) {
+    while (rocl_view_take_word(&left, &kind)) {
+        const size_t before = name.n - kind.n;
+        if (name.n >= kind.n && !memcmp(name.p + before, kind.p, kind.n) &&
+            (!before || name.p[before - 1] == '_')) {
             *run = (rocl_view){name.p, before};
             return true;
         }
     }
-    for (size_t i = 0; i < sizeof kinds_v2 / sizeof *kinds_v2; i++) {
-        const size_t m = strlen(kinds_v2[i]);
-        if (name.n > m && !memcmp(name.p, kinds_v2[i], m) && name.p[m] == '_') {
-            *run = (rocl_view){name.p + m + 1, name.n - m - 1};
+    while (rocl_view_take_word(&left_v2, &kind))
+        if (name.n > kind.n && !memcmp(name.p, kind.p, kind.n) && name.p[kind.n] == '_') {
+            *run = (rocl_view){name.p + kind.n + 1, name.n - kind.n - 1};
             *kind_first = true;
             return true;
         }
-    }
     return false;
 }
 

@@ -354,7 +354,8 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
         st = rocl_source_connect(&w->db, in->trace, in->source, &f->state, err);
     if (st == ROCL_OK)
         rocl_db_allow_rowids(w->db);
-    const size_t count = rocl_records_want_packets(to) ? table->count : table->basic;
+    const size_t count =
+        rocl_records_want_fields(to, ROCL_FIELD_PACKET) ? table->count : table->basic;
     if (st == ROCL_OK && (w->table != table || w->count != count))
         st = open_groups(w, table, count, err);
     for (size_t g = 0; g < w->group_count && st == ROCL_OK; g++) {
@@ -395,7 +396,7 @@ static rocl_status read_columns(db_table *t, rocl_db *db, rocl_error *err)
     t->columns = calloc(COLUMNS_MAX, sizeof *t->columns);
     if (!t->names || !t->columns)
         return rocl_fail_memory(err);
-    int rc = sqlite3_prepare_v2(rocl_db_handle(db), sql, -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW && t->count < COLUMNS_MAX) {
         const char *name = (const char *)sqlite3_column_text(stmt, 1);
         char *copy = strdup(name ? name : "");
@@ -473,22 +474,13 @@ static const char *name_section(const rocl_records_input *in, const rocl_piece *
 static void close_file(rocl_records_input *in)
 {
     db_file *f = in->state;
-    for (size_t i = 0; f && i < f->count; i++) {
+    for (size_t i = 0; i < f->count; i++) {
         for (size_t c = 0; c < f->tables[i].count; c++)
             free(f->tables[i].names[c]);
         free(f->tables[i].names);
         free(f->tables[i].columns);
     }
-    free(f);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
-                                          .keeps = true,
-                                          .row_bits = TABLE_SHIFT,
-                                          .parse = parse_piece,
-                                          .free_worker = free_worker,
-                                          .section_name = name_section,
-                                          .close = close_file};
 
 static rocl_status open_tables(rocl_records_input *in, rocl_db *db, rocl_error *err)
 {
@@ -550,21 +542,15 @@ static void choose_links(db_file *f)
     }
 }
 
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    db_file *f = in->state = calloc(1, sizeof *f);
-    if (!f || !rocprof_intern_words(&f->words, t))
+    rocl_source *s = in->source;
+    db_file *f = in->state;
+    if (!rocprof_intern_words(&f->words, in->trace))
         return rocl_fail_memory(err);
     rocl_db_state_of(s->db, &f->state);
     rocl_db_allow_rowids(s->db);
-    s->truncated = rocl_db_log_truncated(s->db);
-    if (s->truncated)
-        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
-    st = open_tables(in, s->db, err);
+    const rocl_status st = open_tables(in, s->db, err);
     choose_links(f);
     /* The version of ROCm before which it was recorded, as 10 * major + minor; 0: unknown. */
     int32_t end = 0;
@@ -577,7 +563,17 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
             end = 52;
     }
     in->capture->pub.rocm_end = end;
-    return st ? st : rocl_records_index(in, err);
+    return st;
 }
 
-const rocl_source_ops rocl_rocprof_db_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(db_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_ROWS,
+                                          .keeps = true,
+                                          .row_bits = TABLE_SHIFT,
+                                          .parse = parse_piece,
+                                          .free_worker = free_worker,
+                                          .section_name = name_section,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_rocprof_db_ops = {ROCL_RECORDS_OPS(format)};

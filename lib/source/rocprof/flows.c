@@ -13,11 +13,6 @@
 
 enum { ENTRY_WORDS = 3, OPEN_MAX = 64 };
 
-struct rocprof_flows {
-    rocl_sorter *noted, *ends;
-    rocl_lookup *links;
-};
-
 /* What is noted: a call that ends, or where an arrow goes. */
 typedef struct note {
     uint64_t end; /* of a call */
@@ -29,23 +24,18 @@ typedef struct open_call {
     uint64_t begin, end, link;
 } open_call;
 
-rocl_status rocprof_flows_new(rocprof_flows **f, rocl_trace *t, rocl_error *err)
+rocl_status rocprof_flows_open(rocprof_flows *f, rocl_trace *t, rocl_error *err)
 {
-    rocprof_flows *n = *f = calloc(1, sizeof *n);
-    if (!n || !(n->noted = rocl_sorter_new(t->space, 4)) ||
-        !(n->ends = rocl_sorter_new(t->space, ENTRY_WORDS)))
-        return rocl_fail_memory(err);
-    return rocl_lookup_new(&n->links, t, err);
+    f->noted = rocl_sorter_new(t->space, 4);
+    f->ends = rocl_sorter_new(t->space, ENTRY_WORDS);
+    return f->noted && f->ends ? rocl_lookup_new(&f->links, t, err) : rocl_fail_memory(err);
 }
 
-void rocprof_flows_free(rocprof_flows *f)
+void rocprof_flows_close(rocprof_flows *f)
 {
-    if (!f)
-        return;
     rocl_sorter_free(f->noted);
     rocl_sorter_free(f->ends);
     rocl_lookup_free(f->links);
-    free(f);
 }
 
 rocl_status rocprof_flows_call(rocprof_flows *f, unsigned worker, rocprof_spot begin, uint64_t end,
@@ -72,7 +62,7 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
     uint64_t lane = 0;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(f->noted, err);
-    while (rocl_sorter_take(f->noted, &rec, &st, err)) {
+    while (rocl_next_record(f->noted, &rec, &st, err)) {
         note n;
         memcpy(&n, rec.data, sizeof n);
         size_t kept = 0;
@@ -107,17 +97,9 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
     f->noted = NULL;
     if (st == ROCL_OK)
         st = rocl_sorter_start(f->ends, err);
-    while (rocl_sorter_take(f->ends, &rec, &st, err))
+    while (rocl_next_record(f->ends, &rec, &st, err))
         st = rocl_lookup_add(f->links, (rocl_lookup_key){rec.key[0], rec.key[1]}, rec.key[2], err);
     rocl_sorter_free(f->ends);
     f->ends = NULL;
     return st ? st : rocl_lookup_finish(f->links, err);
-}
-
-/* ---- looking up ------------------------------------------------------------------------------ */
-
-rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_pages *pages, rocprof_spot at,
-                               uint64_t *link, rocl_error *err)
-{
-    return rocl_lookup_find(f->links, pages, (rocl_lookup_key){at.lane, at.time}, link, err);
 }

@@ -8,7 +8,10 @@
 
 #include "source/records/lookup.h"
 
-typedef struct rocprof_flows rocprof_flows;
+typedef struct rocprof_flows {
+    rocl_sorter *noted, *ends;
+    rocl_lookup *links; /* after the join: lane, time -> the call that launched the work there */
+} rocprof_flows;
 
 /* A lane and a time in the file, in microseconds. */
 typedef struct rocprof_spot {
@@ -21,8 +24,9 @@ static inline uint64_t rocprof_lane(uint64_t pid, uint64_t tid)
     return pid << 40 | (tid & (((uint64_t)1 << 40) - 1));
 }
 
-rocl_status rocprof_flows_new(rocprof_flows **f, rocl_trace *t, rocl_error *err);
-void rocprof_flows_free(rocprof_flows *f);
+/* *f is zeroed. */
+rocl_status rocprof_flows_open(rocprof_flows *f, rocl_trace *t, rocl_error *err);
+void rocprof_flows_close(rocprof_flows *f);
 
 /* The first pass: a call and the number by which it links, or an arrow. */
 rocl_status rocprof_flows_call(rocprof_flows *f, unsigned worker, rocprof_spot begin, uint64_t end,
@@ -31,10 +35,5 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
                                 rocprof_spot to, uint64_t place, rocl_error *err);
 /* After the first pass: finds the call of each arrow. */
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
-
-/* The second pass: the call that launched the work that begins there; if none, *link is
- * unchanged. */
-rocl_status rocprof_flows_find(const rocprof_flows *f, rocl_lookup_pages *pages, rocprof_spot at,
-                               uint64_t *link, rocl_error *err);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct json_file {
     uint32_t kfd; /* the category of its calls */
     bool v2;
     unsigned flags; /* of readers of blocks */
-    rocprof_flows *flows;
+    rocprof_flows flows;
     rocprof_who who;
     atomic_bool is_old; /* before ROCm 4.3 */
 } json_file;
@@ -312,7 +312,7 @@ static rocl_status prepare_link(rocl_records *to, json_file *f, json_worker *w, 
     }
     add_number(&w->row, ROCPROF_LINK, (int64_t)w->row.where);
     return launches && rocl_records_first_pass(to)
-               ? rocprof_flows_call(f->flows, rocl_records_worker(to), at, last, w->row.where, err)
+               ? rocprof_flows_call(&f->flows, rocl_records_worker(to), at, last, w->row.where, err)
                : ROCL_OK;
 }
 
@@ -323,8 +323,8 @@ static rocl_status complete_link(rocl_records *to, rocl_plain_record *r, rocl_er
     if (f->v2 || r->half != ROCL_WHOLE || !r->scope)
         return ROCL_OK;
     json_worker *w = rocl_records_own(to, sizeof *w);
-    return w ? rocprof_flows_find(f->flows, &w->pages, (rocprof_spot){r->scope, r->id}, &r->link,
-                                  err)
+    const rocl_lookup_key lane_and_time = {r->scope, r->id};
+    return w ? rocl_lookup_find(f->flows.links, &w->pages, lane_and_time, &r->link, err)
              : rocl_fail_memory(err);
 }
 
@@ -425,7 +425,7 @@ static rocl_status put_arrow(rocl_records *to, json_file *f, json_worker *w, con
     const bool ends = e->phase == 't' && w->in_arrow && w->arrow_id == e->id;
     w->in_arrow = e->phase == 's' && e->pid >= SECTION_HIP && e->pid < SECTION_FIRST_GPU;
     if (ends && !f->v2 && rocl_records_first_pass(to))
-        return rocprof_flows_arrow(f->flows, rocl_records_worker(to), w->arrow, spot, w->row.where,
+        return rocprof_flows_arrow(&f->flows, rocl_records_worker(to), w->arrow, spot, w->row.where,
                                    err);
     w->arrow = spot;
     w->arrow_id = e->id;
@@ -491,21 +491,16 @@ static void take_or_read_event(const json_file *f, json_worker *w, rocl_json *r,
             e->name = unescape_in_place(w, &v);
             break;
         case PID:
-            e->bad |= !rocl_json_uint(v.text, &e->pid);
+        case ID:
+            e->bad |= !rocl_json_uint(v.text, key == PID ? &e->pid : &e->id);
             break;
         case TID:
             e->no_row = rocl_view_is(v.text, "-1");
             e->bad |= !e->no_row && !rocl_json_uint(v.text, &e->tid);
             break;
-        case ID:
-            e->bad |= !rocl_json_uint(v.text, &e->id);
-            break;
         case TS:
-            if (!rocl_json_decimal(v.text, 3, &e->ts))
-                e->bad_time = rocl_time_fault(v.text, 1000);
-            break;
         case DUR:
-            if (!rocl_json_decimal(v.text, 3, &e->dur))
+            if (!rocl_json_decimal(v.text, 3, key == TS ? &e->ts : &e->dur))
                 e->bad_time = rocl_time_fault(v.text, 1000);
             break;
         case ARGS:
@@ -593,29 +588,18 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 static rocl_status refine_file(rocl_records_input *in, rocl_error *err)
 {
-    const json_file *f = in->state;
+    json_file *f = in->state;
     in->capture->pub.rocm_end = atomic_load(&f->is_old) ? 43 : 0;
     const rocl_status st = rocprof_who_apply(&f->who, in, err);
-    return st ? st : rocprof_flows_join(f->flows, err);
+    return st ? st : rocprof_flows_join(&f->flows, err);
 }
 
 static void close_file(rocl_records_input *in)
 {
     json_file *f = in->state;
-    if (f) {
-        rocprof_flows_free(f->flows);
-        rocprof_who_free(&f->who);
-    }
-    free(f);
+    rocprof_flows_close(&f->flows);
+    rocprof_who_free(&f->who);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
-                                          .parse = parse_piece,
-                                          .keeps = true,
-                                          .complete = complete_link,
-                                          .free_worker = free_worker,
-                                          .refine = refine_file,
-                                          .close = close_file};
 
 /* "4242_output.json", "NAME_4242_output.json" of v2. */
 static uint64_t read_file_pid(const char *path)
@@ -658,27 +642,31 @@ static rocl_status outline_file(rocl_records_input *in, json_file *f, rocl_error
     return st;
 }
 
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
+    json_file *f = in->state;
     char head[16];
     size_t got = 0;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    json_file *f = in->state = calloc(1, sizeof *f);
-    if (!f || !rocprof_intern_words(&f->words, t))
+    if (!rocprof_intern_words(&f->words, in->trace))
         return rocl_fail_memory(err);
-    f->kfd = rocl_strings_put(t->strings, "KFD_API", 7);
-    st = rocprof_flows_new(&f->flows, t, err);
+    f->kfd = rocl_strings_put(in->trace->strings, "KFD_API", 7);
+    rocl_status st = rocprof_flows_open(&f->flows, in->trace, err);
     if (st == ROCL_OK)
         st = rocl_spool_read(in->files[0].spool, head, sizeof head, 0, &got, err);
     /* The first event of v1 is empty. */
     f->v2 = st == ROCL_OK && (got < sizeof head || memcmp(head, "{ \"traceEvents\":", 16) != 0);
-    in->only_process = f->v2 ? read_file_pid(s->path) : ROCL_NO_KEY;
-    if (st == ROCL_OK)
-        st = outline_file(in, f, err);
-    return st ? st : rocl_records_index(in, err);
+    in->only_process = f->v2 ? read_file_pid(in->source->path) : ROCL_NO_KEY;
+    return st ? st : outline_file(in, f, err);
 }
 
-const rocl_source_ops rocl_rocprof_json_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(json_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_BYTES,
+                                          .parse = parse_piece,
+                                          .keeps = true,
+                                          .complete = complete_link,
+                                          .free_worker = free_worker,
+                                          .refine = refine_file,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_rocprof_json_ops = {ROCL_RECORDS_OPS(format)};

@@ -118,28 +118,22 @@ const char *rocprof_missing_column(rocprof_table table, uint64_t columns)
 
 bool rocprof_intern_words(rocprof_words *w, rocl_trace *t)
 {
-    const struct {
-        uint32_t *to;
-        const char *text;
-    } words[] = {{&w->hip, "HIP_RUNTIME_API"},
-                 {&w->hsa, "HSA_CORE_API"},
-                 {&w->range, "MARKER_CORE_RANGE_API"},
-                 {&w->mark, "MARKER_CORE_API"},
-                 {&w->kernel, "KERNEL_DISPATCH"},
-                 {&w->copy, "MEMORY_COPY"},
-                 {&w->barrier, "BARRIER_PACKET"},
-                 {&w->allocation, "MEMORY_ALLOCATION"},
-                 {&w->scratch, "SCRATCH_MEMORY"},
-                 {&w->sample, "PC_SAMPLING"},
-                 {&w->graph, "GRAPH_LAUNCH"},
-                 {&w->event, "HIP_EVENT"},
-                 {&w->spm, "SPM"}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        *words[i].to = rocl_strings_put(t->strings, words[i].text, strlen(words[i].text));
-        ok &= *words[i].to != ROCL_NONE;
-    }
-    return ok;
+    /* In the order of the members. */
+    static const char *const words[] = {"HIP_RUNTIME_API",
+                                        "HSA_CORE_API",
+                                        "MARKER_CORE_RANGE_API",
+                                        "MARKER_CORE_API",
+                                        "KERNEL_DISPATCH",
+                                        "MEMORY_COPY",
+                                        "BARRIER_PACKET",
+                                        "MEMORY_ALLOCATION",
+                                        "SCRATCH_MEMORY",
+                                        "PC_SAMPLING",
+                                        "GRAPH_LAUNCH",
+                                        "HIP_EVENT",
+                                        "SPM"};
+    _Static_assert(sizeof *w == sizeof words / sizeof *words * sizeof w->hip, "a text for each");
+    return rocl_intern_words(t, words, sizeof words / sizeof *words, &w->hip);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -451,7 +445,8 @@ static rocl_status put_dispatch(rocl_records *to, rocl_source_record *r, const r
                valid = d->e.end >= d->e.start && (d->e.end || !d->e.start);
     /* One fault per row: if the times are wrong, the values have none either. */
     r->once = r->row != ROCL_NO_KEY && (counters_only || rocprof_row_has(row, ROCPROF_XCC));
-    if ((row->has_packet || row->of_v1) && !r->once && rocl_records_want_packets(to)) {
+    if ((row->has_packet || row->of_v1) && !r->once &&
+        rocl_records_want_fields(to, ROCL_FIELD_PACKET)) {
         take_packet(row, &packet);
         r->packet = &packet;
     }
@@ -760,9 +755,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
     case ROCPROF_CALLS:
         return put_call(to, &r, w, row, category, err);
     case ROCPROF_DISPATCHES:
-        return put_dispatch(to, &r, w, row, false, err);
     case ROCPROF_COUNTERS:
-        return put_dispatch(to, &r, w, row, true, err);
+        return put_dispatch(to, &r, w, row, table == ROCPROF_COUNTERS, err);
     case ROCPROF_COPIES:
         r.kind = ROCL_COPY;
         r.name = take_text(row, ROCPROF_DIRECTION);
@@ -781,9 +775,8 @@ rocl_status rocprof_row_put(rocl_records *to, const rocprof_words *w, rocprof_ta
     case ROCPROF_OPS:
         return put_op(to, &r, w, row, err);
     case ROCPROF_ALLOCATIONS:
-        return put_allocation(to, &r, w, row, false, err);
     case ROCPROF_SCRATCHES:
-        return put_allocation(to, &r, w, row, true, err);
+        return put_allocation(to, &r, w, row, table == ROCPROF_SCRATCHES, err);
     case ROCPROF_RANGES:
         r.kind = ROCL_MARKER;
         r.name = without_quotes(take_text(row, ROCPROF_NAME));

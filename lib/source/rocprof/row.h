@@ -210,6 +210,8 @@ bool rocprof_is_kernel_among_copies(rocl_view name);
 rocl_status rocprof_op_put(rocl_records *to, const rocprof_words *w, rocl_source_record *r,
                            rocl_view name, rocl_error *err);
 
+/* Adds an argument to the records in ctx: an rtg_arg_fn. */
+bool rocprof_add_arg(void *ctx, rocl_view name, rocl_view value);
 /* Puts the arguments of a call as the column "args" has them; the text may be written to. */
 void rocprof_args_put(rocl_records *to, rocl_view text);
 /* Is it the name of a call whose arguments say how much it copies? */

@@ -205,12 +205,6 @@ static rocl_status put_marker(rocl_records *to, rocl_source_record *r, const tex
     return rocl_record_put(to, r, err);
 }
 
-static bool add_arg(void *ctx, rocl_view name, rocl_view value)
-{
-    rocl_record_arg(ctx, name, value);
-    return true;
-}
-
 /* The parenthesis that closes the one at p, ignoring quoted ones. */
 static const char *find_closing(const char *p, const char *end)
 {
@@ -254,7 +248,7 @@ static void add_args(rocl_records *to, const char *p, const char *end)
     while (end > close && end[-1] == ' ')
         end--;
     if (!add_older_args(to, args))
-        rtg_args_split(args, add_arg, to);
+        rtg_args_split(args, rocprof_add_arg, to);
     const char *kernel = rtg_lit(close, end, ") kernel="), *returned = rtg_lit(close, end, ") = ");
     if (kernel)
         rocl_record_arg(to, (rocl_view){"kernel", 6}, rocl_view_between(kernel, end));
@@ -356,26 +350,15 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 static void close_run(rocl_records_input *in)
 {
-    text_run *run = in->state;
-    if (run)
-        free(run->pure);
-    free(run);
+    free(((text_run *)in->state)->pure);
 }
 
-static const rocl_record_format format = {.places = ROCL_PLACES_LINES,
-                                          .keeps = true,
-                                          .parse = parse_piece,
-                                          .free_worker = rocprof_fields_free,
-                                          .close = close_run};
-
-static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_run(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    text_run *run = in->state = calloc(1, sizeof *run);
-    if (!run || !(run->pure = calloc(in->file_count, sizeof *run->pure)) ||
+    rocl_trace *t = in->trace;
+    text_run *run = in->state;
+    rocl_status st = ROCL_OK;
+    if (!(run->pure = calloc(in->file_count, sizeof *run->pure)) ||
         !rocprof_intern_words(&run->words, t) ||
         (run->kfd = rocl_strings_put(t->strings, "KFD_API", 7)) == ROCL_NONE)
         return rocl_fail_memory(err);
@@ -399,13 +382,21 @@ static rocl_status open_run(rocl_source *s, rocl_trace *t, rocl_error *err)
                            "results.txt, hip_api_trace.txt and hcc_ops_trace.txt of the same run",
                            in->files[i].path);
         else if (st == ROCL_OK && samples)
-            s->remark =
+            in->source->remark =
                 "the samples of pcs_trace.txt are left out: their times are cycles of a GPU";
         else if (st == ROCL_OK && !rocl_records_cut(in, i, 0, 0))
             st = rocl_fail_memory(err);
     }
-    return st == ROCL_OK ? rocl_records_index(in, err) : st;
+    return st;
 }
+
+static const rocl_record_format format = {.state_size = sizeof(text_run),
+                                          .open = open_run,
+                                          .places = ROCL_PLACES_LINES,
+                                          .keeps = true,
+                                          .parse = parse_piece,
+                                          .free_worker = rocprof_fields_free,
+                                          .close = close_run};
 
 /* The length of the folder in the name of a raw text of rocprof, which may contain the pid, as
  * out/4242_hip_api_trace.txt; SIZE_MAX: another name. */
@@ -433,7 +424,7 @@ static bool is_same_run(const char *a, const char *b)
     return n == m && n != SIZE_MAX && !memcmp(a, b, n);
 }
 
-const rocl_source_ops rocl_rocprof_text_ops = {ROCL_RECORDS_OPS(open_run), .same_run = is_same_run};
+const rocl_source_ops rocl_rocprof_text_ops = {ROCL_RECORDS_OPS(format), .same_run = is_same_run};
 
 /* ---- recognising ----------------------------------------------------------------------------- */
 

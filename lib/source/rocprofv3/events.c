@@ -521,7 +521,9 @@ static void take_members(json_piece *c, unsigned depth, rocl_error *err)
             take_args(c);
             break;
         case MEMBER_VALUES:
-            take_values(c, c->array == ROCPROFV3_COUNTERS && !rocl_records_want_instances(c->to),
+            take_values(c,
+                        c->array == ROCPROFV3_COUNTERS &&
+                            !rocl_records_want_fields(c->to, ROCL_FIELD_INSTANCES),
                         err);
             break;
         default:

@@ -240,23 +240,13 @@ static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_pro
 static void close_run(rocl_records_input *in)
 {
     rocprofv3_run *run = in->state;
-    if (!run)
-        return;
     for (size_t i = 0; i < run->count; i++)
         rocprofv3_free_tables(&run->processes[i]);
     free(run->processes);
     rocl_json_index_free(&run->index);
     rocl_buf_free(&run->bytes);
     rocl_buf_free(&run->text);
-    free(run);
 }
-
-static const rocl_record_format format = {.places = ROCL_PLACES_BYTES,
-                                          .keeps = true,
-                                          .parse = rocprofv3_parse_piece,
-                                          .free_worker = rocprofv3_free_worker,
-                                          .refine = refine_definitions,
-                                          .close = close_run};
 
 static bool intern_words(rocprofv3_run *run)
 {
@@ -300,33 +290,35 @@ static bool intern_words(rocprofv3_run *run)
            rocl_intern_words(run->trace, types, ROCPROFV3_AGENT_TYPES, run->types);
 }
 
-static rocl_status open_json(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_json(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    rocprofv3_run *run = in->state = calloc(1, sizeof *run);
-    if (!run)
-        return rocl_fail_memory(err);
-    run->trace = t;
+    rocl_source *s = in->source;
+    rocprofv3_run *run = in->state;
+    run->trace = in->trace;
     run->path = s->path;
     run->spool = in->files[0].spool;
     if (!intern_words(run))
         return rocl_fail_memory(err);
     rocl_json_outline how = {
         .objects = 5, .arrays = 2, .flags = ROCL_JSON_NANS, .block = rocl_piece_bytes / 4};
-    st = rocl_records_outline(in, &run->index, &how, err);
+    rocl_status st = rocl_records_outline(in, &run->index, &how, err);
     run->flags = how.flags;
     if (st == ROCL_OK)
         st = add_processes(in, s, err);
     if (st == ROCL_OK && run->index.truncated)
-        st = rocl_source_truncated(s, t, err);
-    if (st != ROCL_OK)
-        return st;
+        st = rocl_source_truncated(s, in->trace, err);
     rocl_json_index_free(&run->index);
-    return rocl_records_index(in, err);
+    return st;
 }
 
-const rocl_source_ops rocl_rocprofv3_json_ops = {ROCL_RECORDS_OPS(open_json),
+static const rocl_record_format format = {.state_size = sizeof(rocprofv3_run),
+                                          .open = open_json,
+                                          .places = ROCL_PLACES_BYTES,
+                                          .keeps = true,
+                                          .parse = rocprofv3_parse_piece,
+                                          .free_worker = rocprofv3_free_worker,
+                                          .refine = refine_definitions,
+                                          .close = close_run};
+
+const rocl_source_ops rocl_rocprofv3_json_ops = {ROCL_RECORDS_OPS(format),
                                                  .properties = put_properties};

@@ -286,93 +286,27 @@ rocl_status rocprofv3_read_symbol(rocprofv3_run *run, const rocprofv3_symbol *s,
  */
 
 /* The members of definitions that databases have, too, in the order of the profiler. */
-static const rocl_view agent_keys[] = {
-    ROCL_JSON_KEY("size"),
-    ROCL_JSON_KEY("id"),
-    ROCL_JSON_KEY("type"),
-    ROCL_JSON_KEY("cpu_cores_count"),
-    ROCL_JSON_KEY("simd_count"),
-    ROCL_JSON_KEY("mem_banks_count"),
-    ROCL_JSON_KEY("caches_count"),
-    ROCL_JSON_KEY("io_links_count"),
-    ROCL_JSON_KEY("cpu_core_id_base"),
-    ROCL_JSON_KEY("simd_id_base"),
-    ROCL_JSON_KEY("max_waves_per_simd"),
-    ROCL_JSON_KEY("lds_size_in_kb"),
-    ROCL_JSON_KEY("gds_size_in_kb"),
-    ROCL_JSON_KEY("num_gws"),
-    ROCL_JSON_KEY("wave_front_size"),
-    ROCL_JSON_KEY("num_xcc"),
-    ROCL_JSON_KEY("cu_count"),
-    ROCL_JSON_KEY("array_count"),
-    ROCL_JSON_KEY("num_shader_banks"),
-    ROCL_JSON_KEY("simd_arrays_per_engine"),
-    ROCL_JSON_KEY("cu_per_simd_array"),
-    ROCL_JSON_KEY("simd_per_cu"),
-    ROCL_JSON_KEY("max_slots_scratch_cu"),
-    ROCL_JSON_KEY("gfx_target_version"),
-    ROCL_JSON_KEY("vendor_id"),
-    ROCL_JSON_KEY("device_id"),
-    ROCL_JSON_KEY("location_id"),
-    ROCL_JSON_KEY("domain"),
-    ROCL_JSON_KEY("drm_render_minor"),
-    ROCL_JSON_KEY("num_sdma_engines"),
-    ROCL_JSON_KEY("num_sdma_xgmi_engines"),
-    ROCL_JSON_KEY("num_sdma_queues_per_engine"),
-    ROCL_JSON_KEY("num_cp_queues"),
-    ROCL_JSON_KEY("max_engine_clk_ccompute"),
-    ROCL_JSON_KEY("max_engine_clk_fcompute"),
-    ROCL_JSON_KEY("sdma_fw_version"),
-    ROCL_JSON_KEY("fw_version"),
-    ROCL_JSON_KEY("capability"),
-    ROCL_JSON_KEY("cu_per_engine"),
-    ROCL_JSON_KEY("max_waves_per_cu"),
-    ROCL_JSON_KEY("family_id"),
-    ROCL_JSON_KEY("workgroup_max_size"),
-    ROCL_JSON_KEY("grid_max_size"),
-    ROCL_JSON_KEY("local_mem_size"),
-    ROCL_JSON_KEY("hive_id"),
-    ROCL_JSON_KEY("gpu_id"),
-    ROCL_JSON_KEY("workgroup_max_dim"),
-    ROCL_JSON_KEY("grid_max_dim"),
-    ROCL_JSON_KEY("name"),
-    ROCL_JSON_KEY("vendor_name"),
-    ROCL_JSON_KEY("product_name"),
-    ROCL_JSON_KEY("model_name"),
-    ROCL_JSON_KEY("node_id"),
-    ROCL_JSON_KEY("logical_node_id"),
-    ROCL_JSON_KEY("logical_node_type_id"),
-    ROCL_JSON_KEY("runtime_visibility"),
-    ROCL_JSON_KEY("uuid"),
-    ROCL_JSON_KEY("mem_banks"),
-    ROCL_JSON_KEY("caches"),
-    ROCL_JSON_KEY("io_links"),
-    ROCL_JSON_KEY("gpu_index"),
-};
-static const rocl_view symbol_keys[] = {
-    ROCL_JSON_KEY("size"),
-    ROCL_JSON_KEY("kernel_id"),
-    ROCL_JSON_KEY("code_object_id"),
-    ROCL_JSON_KEY("kernel_name"),
-    ROCL_JSON_KEY("kernel_object"),
-    ROCL_JSON_KEY("kernarg_segment_size"),
-    ROCL_JSON_KEY("kernarg_segment_alignment"),
-    ROCL_JSON_KEY("group_segment_size"),
-    ROCL_JSON_KEY("private_segment_size"),
-    ROCL_JSON_KEY("sgpr_count"),
-    ROCL_JSON_KEY("arch_vgpr_count"),
-    ROCL_JSON_KEY("accum_vgpr_count"),
-    ROCL_JSON_KEY("kernel_code_entry_byte_offset"),
-    ROCL_JSON_KEY("kernel_address"),
-    ROCL_JSON_KEY("formatted_kernel_name"),
-    ROCL_JSON_KEY("demangled_kernel_name"),
-    ROCL_JSON_KEY("truncated_kernel_name"),
-};
-static const rocl_view code_object_keys[] = {
-    ROCL_JSON_KEY("size"),        ROCL_JSON_KEY("code_object_id"), ROCL_JSON_KEY("agent_id"),
-    ROCL_JSON_KEY("uri"),         ROCL_JSON_KEY("load_base"),      ROCL_JSON_KEY("load_size"),
-    ROCL_JSON_KEY("load_delta"),  ROCL_JSON_KEY("storage_type"),   ROCL_JSON_KEY("storage_file"),
-    ROCL_JSON_KEY("memory_base"), ROCL_JSON_KEY("memory_size"),
+static const char *const properties[] = {
+    [ROCL_PROPERTIES_OF_AGENT] =
+        "size id type cpu_cores_count simd_count mem_banks_count caches_count io_links_count "
+        "cpu_core_id_base simd_id_base max_waves_per_simd lds_size_in_kb gds_size_in_kb num_gws "
+        "wave_front_size num_xcc cu_count array_count num_shader_banks simd_arrays_per_engine "
+        "cu_per_simd_array simd_per_cu max_slots_scratch_cu gfx_target_version vendor_id "
+        "device_id location_id domain drm_render_minor num_sdma_engines num_sdma_xgmi_engines "
+        "num_sdma_queues_per_engine num_cp_queues max_engine_clk_ccompute "
+        "max_engine_clk_fcompute sdma_fw_version fw_version capability cu_per_engine "
+        "max_waves_per_cu family_id workgroup_max_size grid_max_size local_mem_size hive_id "
+        "gpu_id workgroup_max_dim grid_max_dim name vendor_name product_name model_name node_id "
+        "logical_node_id logical_node_type_id runtime_visibility uuid mem_banks caches io_links "
+        "gpu_index",
+    [ROCL_PROPERTIES_OF_CODE_OBJECT] =
+        "size code_object_id agent_id uri load_base load_size load_delta storage_type "
+        "storage_file memory_base memory_size",
+    [ROCL_PROPERTIES_OF_KERNEL] =
+        "size kernel_id code_object_id kernel_name kernel_object kernarg_segment_size "
+        "kernarg_segment_alignment group_segment_size private_segment_size sgpr_count "
+        "arch_vgpr_count accum_vgpr_count kernel_code_entry_byte_offset kernel_address "
+        "formatted_kernel_name demangled_kernel_name truncated_kernel_name",
 };
 
 /* A number of JSON: no nan. */
@@ -413,15 +347,11 @@ static void copy_numbers(rocl_buf *b, rocl_json *r, rocl_json_kind kind)
 rocl_status rocprofv3_copy_properties(const rocprofv3_run *run, rocl_property_of of, uint64_t begin,
                                       uint64_t end, rocl_buf *b, rocl_error *err)
 {
-    static const struct {
-        const rocl_view *keys;
-        unsigned count;
-    } known[] = {
-        [ROCL_PROPERTIES_OF_AGENT] = {agent_keys, sizeof agent_keys / sizeof *agent_keys},
-        [ROCL_PROPERTIES_OF_CODE_OBJECT] = {code_object_keys,
-                                            sizeof code_object_keys / sizeof *code_object_keys},
-        [ROCL_PROPERTIES_OF_KERNEL] = {symbol_keys, sizeof symbol_keys / sizeof *symbol_keys}};
-    const rocl_view *keys = known[of].keys;
+    enum { KEYS_MAX = 64 };
+    rocl_view keys[KEYS_MAX], left = {properties[of], strlen(properties[of])};
+    unsigned count = 0;
+    while (count < KEYS_MAX && rocl_view_take_word(&left, &keys[count]))
+        count++;
     const size_t before_all = b->len;
     rocl_buf bytes = {0}, text = {0};
     rocl_json r;
@@ -429,8 +359,8 @@ rocl_status rocprofv3_copy_properties(const rocprofv3_run *run, rocl_property_of
     rocl_status st = rocl_json_load(&r, &bytes, run->spool, begin, end, run->flags, err);
     if (st == ROCL_OK && rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT)) {
         const char *before = "{";
-        for (int k; (k = rocl_json_member(&r, keys, known[of].count, &v)) >= 0; before = ",") {
-            rocl_buf_printf(b, "%s\"%s\":", before, keys[k].p);
+        for (int k; (k = rocl_json_member(&r, keys, count, &v)) >= 0; before = ",") {
+            rocl_buf_printf(b, "%s\"%.*s\":", before, (int)keys[k].n, keys[k].p);
             if (v.kind == ROCL_JSON_OBJECT || v.kind == ROCL_JSON_ARRAY) {
                 copy_numbers(b, &r, v.kind);
             } else if (v.kind == ROCL_JSON_STRING) {
@@ -533,16 +463,6 @@ static rocl_status take_kind(rocprofv3_run *run, rocprofv3_process *p, rocl_json
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* Opens a reader on a value (false if it is NULL), and returns its first token. */
-static bool load_value(rocprofv3_run *run, const rocl_json_node *node, rocl_json *r,
-                       rocl_json_token *v, rocl_status *st, rocl_error *err)
-{
-    if (!node || *st != ROCL_OK)
-        return false;
-    *st = rocl_json_load(r, &run->bytes, run->spool, node->begin, node->end, run->flags, err);
-    return *st == ROCL_OK && rocl_json_element(r, v);
-}
-
 static rocl_status read_command(rocprofv3_run *run, const rocl_json_node *metadata, uint32_t *to,
                                 rocl_error *err)
 {
@@ -587,10 +507,11 @@ static rocl_status read_metadata(rocprofv3_run *run, rocprofv3_process *p,
     rocl_json_token v;
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (load_value(run, find_member(run, metadata, numbers[i].key), &r, &v, &st, err))
+        if (rocl_json_load_node(&r, &v, &run->bytes, run->spool,
+                                find_member(run, metadata, numbers[i].key), run->flags, &st, err))
             rocl_json_int(v.text, numbers[i].to);
     const rocl_json_node *node = find_member(run, metadata, "node");
-    p->has_node = load_value(run, node, &r, &v, &st, err);
+    p->has_node = rocl_json_load_node(&r, &v, &run->bytes, run->spool, node, run->flags, &st, err);
     if (p->has_node)
         st = read_object(run, &r, FIELDS(fields), &p->node, err);
     struct ours {
@@ -598,7 +519,8 @@ static rocl_status read_metadata(rocprofv3_run *run, rocprofv3_process *p,
     } ours = {-1, -1};
     static const field our_fields[] = {FIELD(struct ours, INT, rank, "rank"),
                                        FIELD(struct ours, INT, machine, "machine")};
-    if (load_value(run, find_member(run, metadata, "rocline"), &r, &v, &st, err))
+    if (rocl_json_load_node(&r, &v, &run->bytes, run->spool, find_member(run, metadata, "rocline"),
+                            run->flags, &st, err))
         st = read_object(run, &r, FIELDS(our_fields), &ours, err);
     p->about.rank = ours.rank >= 0 && ours.rank <= INT32_MAX ? (int32_t)ours.rank : -1;
     p->machine = ours.machine;

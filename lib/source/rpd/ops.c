@@ -107,14 +107,15 @@ rocl_status rpd_put_op(rpd_file *f, rocl_records *to, rpd_worker *w, unsigned i,
     unsigned k;
     bool bad = false;
     uint32_t name, type, called = ROCL_NONE;
+    int64_t queue;
     rocl_record_begin(&r, ROCL_DISPATCH, rpd_place(RPD_OP, id));
     const char *why = rpd_read_times(rows, O_START, i, &r.as.e);
     if (why)
         return rocl_record_fault(to, r.where, ROCL_FAULT_BAD_TIME, why);
     r.agent = rpd_read_key(rows, O_GPU, i, &bad);
-    r.queue = rpd_read_queue(rows, O_QUEUE, i, &bad);
-    if (f->gpu_stride && r.queue != ROCL_NO_KEY)
-        r.queue %= f->gpu_stride;
+    if (rpd_read_int(rows, O_QUEUE, i, &queue, &bad)) /* handles are cut to 32 bits with a sign */
+        r.queue = f->gpu_stride ? ((uint64_t)queue & UINT32_MAX) % f->gpu_stride
+                                : (uint64_t)queue & UINT32_MAX;
     const rocl_lookup_key operation_key = {id, 0};
     if (f->links &&
         (st = rocl_lookup_find(f->links, &w->links, operation_key, &r.link, err)) != ROCL_OK)

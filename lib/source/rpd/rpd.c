@@ -194,34 +194,21 @@ static const char *name_section(const rocl_records_input *in, const rocl_piece *
 static void close_file(rocl_records_input *in)
 {
     rpd_file *f = in->state;
-    if (f) {
-        rocl_lookup_free(f->links);
-        rocl_lookup_free(f->frames);
-        rocl_lookup_free(f->counters);
-        rocl_idset_free(&f->item_sessions);
-        free(f->sessions);
-        rocl_map_free(&f->last_monitored);
-    }
-    free(f);
+    rocl_lookup_free(f->links);
+    rocl_lookup_free(f->frames);
+    rocl_lookup_free(f->counters);
+    rocl_idset_free(&f->item_sessions);
+    free(f->sessions);
+    rocl_map_free(&f->last_monitored);
 }
 
-static const rocl_record_format format = {.places = ROCL_PLACES_ROWS,
-                                          .row_bits = RPD_TABLE_SHIFT,
-                                          .keeps = true,
-                                          .parse = parse_piece,
-                                          .free_worker = rpd_free_worker,
-                                          .section_name = name_section,
-                                          .refine = refine_definitions,
-                                          .close = close_file};
-
-static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
+static rocl_status open_file(rocl_records_input *in, rocl_error *err)
 {
-    rocl_records_input *in;
-    rocl_status st = rocl_records_open(&in, s, t, &format, err);
-    if (st != ROCL_OK)
-        return st;
-    rpd_file *f = in->state = calloc(1, sizeof *f);
-    if (!f || !rocprof_intern_words(&f->words, t))
+    rocl_source *s = in->source;
+    rocl_trace *t = in->trace;
+    rpd_file *f = in->state;
+    rocl_status st;
+    if (!rocprof_intern_words(&f->words, t))
         return rocl_fail_memory(err);
     f->tracer = rocl_strings_put(t->strings, "RPD_TRACER", 10);
     f->cuda = rocl_strings_put(t->strings, "CUDA_API", 8);
@@ -230,10 +217,6 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
         return rocl_fail_memory(err);
     rocl_db_state_of(s->db, &f->state);
     rocl_db_allow_rowids(s->db);
-    if (rocl_db_log_truncated(s->db)) {
-        s->truncated = true;
-        s->remark = "the log beside it (-wal) ends in an incomplete transaction, which is left out";
-    }
     if ((st = rpd_find_tables(f, s->db, err)) != ROCL_OK ||
         (st = rpd_read_sessions(f, s->db, err)) != ROCL_OK ||
         (st = rpd_sort_table(f, t, s->db, RPD_API_OPS, L_OP, L_API, L_API, &f->links, err)) ||
@@ -246,7 +229,18 @@ static rocl_status open_file(rocl_source *s, rocl_trace *t, rocl_error *err)
     for (uint32_t k = 0; k < RPD_RECORDS && st == ROCL_OK; k++)
         if (f->names[k])
             st = rocl_records_cut_table(in, s->db, f->names[k], k, err);
-    return st ? st : rocl_records_index(in, err);
+    return st;
 }
 
-const rocl_source_ops rocl_rpd_ops = {ROCL_RECORDS_OPS(open_file)};
+static const rocl_record_format format = {.state_size = sizeof(rpd_file),
+                                          .open = open_file,
+                                          .places = ROCL_PLACES_ROWS,
+                                          .row_bits = RPD_TABLE_SHIFT,
+                                          .keeps = true,
+                                          .parse = parse_piece,
+                                          .free_worker = rpd_free_worker,
+                                          .section_name = name_section,
+                                          .refine = refine_definitions,
+                                          .close = close_file};
+
+const rocl_source_ops rocl_rpd_ops = {ROCL_RECORDS_OPS(format)};

@@ -23,7 +23,7 @@ static rocl_status open_calls(rocl_db *db, const char **table, rocl_error *err)
         return ROCL_OK;
     *table = "temp.rocl_calls";
     const int rc = sqlite3_exec(
-        rocl_db_handle(db),
+        db->handle,
         "CREATE TEMP TABLE rocl_calls(id INTEGER PRIMARY KEY, pid, start, end, apiName_id, "
         "args_id);"
         "INSERT OR IGNORE INTO rocl_calls SELECT id, pid, start, end, apiName_id, args_id "
@@ -136,7 +136,7 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
     rocl_status st = rocl_db_sqlite(db, err);
     if (st != ROCL_OK)
         return st;
-    sqlite3 *h = rocl_db_handle(db);
+    sqlite3 *h = db->handle;
     int rc = sqlite3_prepare_v2(h, "SELECT tag, CAST(value AS INTEGER) FROM rocpd_metadata", -1, &s,
                                 NULL);
     while (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
@@ -156,7 +156,7 @@ rocl_status rpd_read_sessions(rpd_file *f, rocl_db *db, rocl_error *err)
         st = find_sessions(f, h, calls, err);
     if (st == ROCL_OK)
         st = find_item_sessions(f, h, calls, err);
-    sqlite3_exec(rocl_db_handle(db), "DROP TABLE IF EXISTS temp.rocl_calls", NULL, NULL, NULL);
+    sqlite3_exec(db->handle, "DROP TABLE IF EXISTS temp.rocl_calls", NULL, NULL, NULL);
     return st;
 }
 

@@ -72,12 +72,6 @@ uint64_t rpd_read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *
     return v < 0 ? ROCL_NO_KEY : (uint64_t)v;
 }
 
-uint64_t rpd_read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool *bad)
-{
-    int64_t v;
-    return rpd_read_int(rows, column, i, &v, bad) ? (uint64_t)v & UINT32_MAX : ROCL_NO_KEY;
-}
-
 static const char *read_time(const rocl_rows *rows, unsigned column, unsigned i, int64_t *time)
 {
     bool bad = false;
@@ -248,7 +242,7 @@ rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table ta
         }
     if (st == ROCL_OK)
         st = rocl_sorter_start(sorter, err);
-    while (rocl_sorter_take(sorter, &rec, &st, err)) {
+    while (rocl_next_record(sorter, &rec, &st, err)) {
         key.minor = rec.key[0] == key.major ? key.minor + 1 : 0;
         key.major = rec.key[0];
         st = rocl_lookup_add(*lookup, key, rec.key[2], err);

@@ -119,8 +119,6 @@ bool rpd_read_int(const rocl_rows *rows, unsigned column, unsigned i, int64_t *v
 bool rpd_read_real(const rocl_rows *rows, unsigned column, unsigned i, double *v);
 /* ROCL_NO_KEY: none. */
 uint64_t rpd_read_key(const rocl_rows *rows, unsigned column, unsigned i, bool *bad);
-/* The number of a queue: handles are cut to 32 bits with a sign. */
-uint64_t rpd_read_queue(const rocl_rows *rows, unsigned column, unsigned i, bool *bad);
 /* "0x7f..": what rocprof's streams are, as well; ROCL_NO_KEY. */
 uint64_t rpd_read_stream(const rocl_rows *rows, unsigned column, unsigned i);
 rocl_view rpd_read_text(const rocl_rows *rows, unsigned column, unsigned i);

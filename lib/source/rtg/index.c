@@ -11,34 +11,13 @@
 
 /* ---- lines that are wrong ------------------------------------------------------------------- */
 
-/* Counts faults, the first of which is in a line of a range. Which lines are reported does not
- * depend on the timing of workers. `why` must live as long as the file. */
-static void add_fault(rtg_faults *f, size_t range, uint64_t line, uint64_t offset, rocl_fault fault,
-                      uint64_t count, const char *why)
-{
-    const rtg_bad bad = {range, line, offset, why};
-    pthread_mutex_lock(&f->lock);
-    unsigned at = f->first_count;
-    f->counts[fault] += count;
-    while (at > 0 && (f->first[at - 1].range > range ||
-                      (f->first[at - 1].range == range && f->first[at - 1].line > line)))
-        at--;
-    if (f->first_count < RTG_REPORTED)
-        f->first_count++;
-    if (at < f->first_count) {
-        memmove(&f->first[at + 1], &f->first[at], (f->first_count - 1 - at) * sizeof f->first[0]);
-        f->first[at] = bad;
-    }
-    pthread_mutex_unlock(&f->lock);
-}
-
 rocl_status rtg_faults_report(rtg_file *f, rocl_error *err)
 {
     char text[61];
     for (unsigned i = 0; i < f->faults.first_count && !f->faults.reported; i++) {
-        const rtg_bad *bad = &f->faults.first[i];
-        const uint64_t line = f->ranges[bad->range].first_line + bad->line;
-        rocl_quote_line(f->spool, bad->offset, text, sizeof text);
+        const rocl_bad_record *bad = &f->faults.first[i];
+        const uint64_t line = f->ranges[bad->piece].first_line + bad->line;
+        rocl_quote_line(f->spool, bad->where, text, sizeof text);
         if (f->trace->opt.strict)
             return rocl_fail(err, ROCL_INPUT, "%s:%" PRIu64 ": %s: '%s'", f->path, line, bad->why,
                              text);
@@ -56,19 +35,14 @@ rocl_status rtg_faults_report(rtg_file *f, rocl_error *err)
  * finds out which calls are open where a range begins. */
 
 /* NULL: memory is out. */
-static rtg_call *find_call(rtg_calls *c, const rtg_key *k)
+static rtg_call *find_call(rtg_calls *c, const rocl_key *k)
 {
-    rtg_entry *e = rtg_table_put(&c->keys, k, 0);
-    if (e && e->index == ROCL_NONE) {
-        if (!ROCL_GROW(c->all, c->cap, c->count + 1))
-            return NULL;
-        e->index = (uint32_t)c->count;
-        c->all[c->count++] = (rtg_call){0};
-    }
-    return e ? &c->all[e->index] : NULL;
+    return rocl_registry_note(&c->keys, k, 0, NULL) && ROCL_GROW(c->all, c->cap, c->keys.count)
+               ? &c->all[rocl_registry_find(&c->keys, k) - c->keys.entries]
+               : NULL;
 }
 
-bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
+bool rtg_calls_begin(rtg_calls *c, const rocl_key *k, int64_t when, uint64_t line, uint64_t offset,
                      rtg_call *former, bool *lost)
 {
     rtg_call *call = find_call(c, k);
@@ -84,7 +58,7 @@ bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line
     return true;
 }
 
-rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64_t offset)
+rtg_call *rtg_calls_resume(rtg_calls *c, const rocl_key *k, uint64_t line, uint64_t offset)
 {
     rtg_call *call = find_call(c, k);
     if (!call)
@@ -100,24 +74,16 @@ rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64
 
 void rtg_calls_free(rtg_calls *c)
 {
-    rtg_table_free(&c->keys);
+    rocl_registry_free(&c->keys);
     free(c->all);
     *c = (rtg_calls){0};
 }
 
-void rtg_calls_reset(rtg_calls *c)
-{
-    if (c->keys.count)
-        memset(c->keys.slots, 0, c->keys.cap * sizeof *c->keys.slots);
-    c->keys.count = 0;
-    c->count = 0;
-}
-
 static void count_never_resumed(rtg_file *f, size_t range, const rtg_call *c)
 {
+    const rocl_bad_record bad = {range, c->line, c->offset, "a call that was never resumed"};
     if (c->has_begun && !c->used)
-        add_fault(&f->faults, range, c->line, c->offset, ROCL_FAULT_NO_END, 1,
-                  "a call that was never resumed");
+        rocl_bad_records_add(&f->faults, &bad, ROCL_FAULT_NO_END, 1);
 }
 
 /* What was under way at the begin of each range. */
@@ -128,20 +94,18 @@ static rocl_status resolve_calls(rtg_file *f, rocl_error *err)
     bool ok = true;
     for (size_t r = 0; r < f->range_count && ok; r++) {
         rtg_calls *calls = &f->ranges[r].calls;
-        for (size_t i = 0; i < calls->keys.cap && ok; i++) {
-            const rtg_entry *e = &calls->keys.slots[i];
-            if (!e->used)
-                continue;
-            rtg_call *c = &calls->all[e->index], *before = find_call(&last, &e->key);
-            ok = before && ROCL_GROW(last_ranges, cap, last.count);
+        for (size_t i = 0; i < calls->keys.count && ok; i++) {
+            rtg_call *c = &calls->all[i], *before = find_call(&last, &calls->keys.entries[i].key);
+            ok = before && ROCL_GROW(last_ranges, cap, last.keys.count);
             if (!ok)
                 break;
             if (c->resumed_count && before->has_begun) {
                 c->resolved = before->used = true;
                 c->before = before->begun;
             } else if (c->resumed_count) {
-                add_fault(&f->faults, r, c->resumed_first, c->resumed_offset, ROCL_FAULT_BAD_LINE,
-                          c->resumed_count, "a call is resumed that never began");
+                const rocl_bad_record bad = {r, c->resumed_first, c->resumed_offset,
+                                             "a call is resumed that never began"};
+                rocl_bad_records_add(&f->faults, &bad, ROCL_FAULT_BAD_LINE, c->resumed_count);
             }
             if (c->has_begun) {
                 count_never_resumed(f, last_ranges[before - last.all], before);
@@ -150,7 +114,7 @@ static rocl_status resolve_calls(rtg_file *f, rocl_error *err)
             }
         }
     }
-    for (size_t i = 0; i < last.count && ok; i++)
+    for (size_t i = 0; i < last.keys.count && ok; i++)
         count_never_resumed(f, last_ranges[i], &last.all[i]);
     rtg_calls_free(&last);
     free(last_ranges);
@@ -161,7 +125,7 @@ static rocl_status resolve_calls(rtg_file *f, rocl_error *err)
 
 typedef struct index_worker {
     rtg_reader reader;
-    rtg_table tables[RTG_TABLES];
+    rocl_registry tables[RTG_TABLES];
     rtg_names *names;
     rtg_calls calls;
     bool has_dims, has_gpu;
@@ -173,22 +137,6 @@ typedef struct indexer {
     index_worker *workers;
 } indexer;
 
-/* A call of strace that is interrupted or resumed. */
-static bool index_call(rtg_file *f, index_worker *w, const rtg_item *i, const rtg_line *l,
-                       size_t range, uint64_t line, uint64_t offset)
-{
-    const rtg_key key = {{i->tid, rtg_intern_name(w->names, l->name), 0}};
-    rtg_call former;
-    bool lost;
-    if (i->what == RTG_SYSCALL_END)
-        return rtg_calls_resume(&w->calls, &key, line, offset);
-    if (!rtg_calls_begin(&w->calls, &key, i->start, line, offset, &former, &lost))
-        return false;
-    if (lost)
-        count_never_resumed(f, range, &former);
-    return true;
-}
-
 static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text, size_t range,
                               uint64_t number, rocl_error *err)
 {
@@ -199,13 +147,24 @@ static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text
     switch (item.what) {
     case RTG_NOTHING:
         return ROCL_OK;
-    case RTG_WRONG:
-        add_fault(&f->faults, range, number, text->offset, item.fault, 1, item.why);
+    case RTG_WRONG: {
+        const rocl_bad_record bad = {range, number, text->offset, item.why};
+        rocl_bad_records_add(&f->faults, &bad, item.fault, 1);
         return ROCL_OK;
+    }
     case RTG_SYSCALL_BEGIN:
-    case RTG_SYSCALL_END:
-        ok = index_call(f, w, &item, &line, range, number, text->offset);
+    case RTG_SYSCALL_END: {
+        const rocl_key key = {item.tid, rtg_intern_name(w->names, line.name), 0};
+        rtg_call former;
+        bool lost = false;
+        ok = item.what == RTG_SYSCALL_END
+                 ? rtg_calls_resume(&w->calls, &key, number, text->offset) != NULL
+                 : rtg_calls_begin(&w->calls, &key, item.start, number, text->offset, &former,
+                                   &lost);
+        if (lost)
+            count_never_resumed(f, range, &former);
         break;
+    }
     case RTG_HOST_PACKET:
         w->has_dims |= line.shape == RTG_HOST_DISPATCH;
         break;
@@ -220,9 +179,9 @@ static rocl_status index_line(rtg_file *f, index_worker *w, const rtg_text *text
     const bool has[RTG_TABLES] = {true, item.has_thread, item.has_agent, item.has_queue};
     uint32_t queue = item.has_queue ? rtg_intern_name(w->names, item.queue) : 0;
     for (int t = 0; t < RTG_TABLES; t++) {
-        const rtg_key key = rtg_key_of(t, &item, queue);
+        const rocl_key key = rtg_key_of(t, &item, queue);
         if (has[t])
-            ok &= rtg_table_put(&w->tables[t], &key, text->offset) != NULL;
+            ok &= rocl_registry_note(&w->tables[t], &key, text->offset, NULL);
     }
     return ok && !w->names->failed ? ROCL_OK : rocl_fail_memory(err);
 }
@@ -244,7 +203,7 @@ static rocl_status index_range(void *ctx, unsigned number, size_t range, rocl_er
         rocl_progress(f->trace, line - before);
     }
     f->ranges[range].lines = line;
-    if (w->calls.count) {
+    if (w->calls.keys.count) {
         f->ranges[range].calls = w->calls;
         w->calls = (rtg_calls){0};
     }
@@ -270,11 +229,7 @@ static rocl_status run_indexer(indexer *x, unsigned jobs, rocl_error *err)
         f->first = w->first < f->first ? w->first : f->first;
         f->last = w->last > f->last ? w->last : f->last;
         for (int t = 0; t < RTG_TABLES; t++)
-            for (size_t k = 0; k < w->tables[t].cap; k++) {
-                const rtg_entry *e = &w->tables[t].slots[k];
-                if (e->used)
-                    ok &= rtg_table_put(&f->tables[t], &e->key, e->first) != NULL;
-            }
+            ok &= rocl_registry_merge(&f->tables[t], &w->tables[t]);
         st = ok ? ROCL_OK : rocl_fail_memory(err);
     }
     for (size_t r = 0; r < f->range_count; r++) {
@@ -299,7 +254,7 @@ rocl_status rtg_index(rtg_file *f, rocl_error *err)
         index_worker *w = &x.workers[i];
         rtg_reader_free(&w->reader);
         for (int t = 0; t < RTG_TABLES; t++)
-            rtg_table_free(&w->tables[t]);
+            rocl_registry_free(&w->tables[t]);
         rtg_names_free(w->names);
         rtg_calls_free(&w->calls);
     }

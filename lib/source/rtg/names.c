@@ -88,57 +88,6 @@ uint32_t rtg_intern_kernel(rtg_names *n, rocl_view s)
     return n->recent[i].displayed;
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
-
-/* Its entry, or the empty one where it belongs. */
-static rtg_entry *find_slot(const rtg_table *t, const rtg_key *k)
-{
-    const uint64_t *w = k->w;
-    size_t mask = t->cap - 1;
-    size_t i = (size_t)rocl_mix64(w[0] ^ rocl_mix64(w[1] ^ rocl_mix64(w[2]))) & mask;
-    for (; t->slots[i].used; i = (i + 1) & mask) {
-        const uint64_t *have = t->slots[i].key.w;
-        if (have[0] == w[0] && have[1] == w[1] && have[2] == w[2])
-            break;
-    }
-    return &t->slots[i];
-}
-
-rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k)
-{
-    rtg_entry *e = t->count ? find_slot(t, k) : NULL;
-    return e && e->used ? e : NULL;
-}
-
-rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, uint64_t offset)
-{
-    if (t->count >= t->cap / 2) {
-        rtg_table more = {.cap = t->cap ? 2 * t->cap : 64, .count = t->count};
-        more.slots = calloc(more.cap, sizeof *more.slots);
-        if (!more.slots)
-            return NULL;
-        for (size_t i = 0; i < t->cap; i++)
-            if (t->slots[i].used)
-                *find_slot(&more, &t->slots[i].key) = t->slots[i];
-        free(t->slots);
-        *t = more;
-    }
-    rtg_entry *e = find_slot(t, k);
-    if (!e->used) {
-        *e = (rtg_entry){.key = *k, .first = offset, .index = ROCL_NONE, .used = true};
-        t->count++;
-    }
-    if (offset < e->first)
-        e->first = offset;
-    return e;
-}
-
-void rtg_table_free(rtg_table *t)
-{
-    free(t->slots);
-    *t = (rtg_table){0};
-}
-
 /* ---- definitions ---------------------------------------------------------------------------- */
 
 static uint32_t intern_text(rtg_file *f, const char *s)
@@ -146,15 +95,15 @@ static uint32_t intern_text(rtg_file *f, const char *s)
     return rocl_strings_put(f->trace->strings, s, strlen(s));
 }
 
-static int64_t device_number(const rtg_entry *e)
+static int64_t device_number(const rocl_key_entry *e)
 {
-    return (int64_t)(e->key.w[1] & INT32_MAX);
+    return (int64_t)(e->key.agent & INT32_MAX);
 }
 
 /* Numbers that agents of the tracer may have: behind those of all files before this one, and of the
  * devices in it. */
 static int64_t find_free_gpu(const rocl_trace *t, const rocl_model_capture *own,
-                             const rtg_table *agents)
+                             const rocl_registry *agents)
 {
     int64_t next = 0;
     for (size_t c = 0; c < t->capture_count; c++) {
@@ -164,39 +113,40 @@ static int64_t find_free_gpu(const rocl_trace *t, const rocl_model_capture *own,
             if (p->agents[i].absolute_index >= next)
                 next = p->agents[i].absolute_index + 1;
     }
-    for (size_t i = 0; i < agents->cap; i++) {
-        const rtg_entry *e = &agents->slots[i];
-        if (e->used && e->key.w[2] && device_number(e) >= next)
+    for (size_t i = 0; i < agents->count; i++) {
+        const rocl_key_entry *e = &agents->entries[i];
+        if (e->key.number && device_number(e) >= next)
             next = device_number(e) + 1;
     }
     return next;
 }
 
-static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *next_gpu)
+static bool define_entry(rtg_file *f, int table, const rocl_key_entry *e, int64_t *next_gpu)
 {
     static const rocl_definition kinds[RTG_TABLES] = {ROCL_DEFINE_PROCESS, ROCL_DEFINE_THREAD,
                                                       ROCL_DEFINE_AGENT, ROCL_DEFINE_QUEUE};
-    const rtg_entry *p = rtg_table_find(&f->tables[RTG_PROCESSES], &(rtg_key){{e->key.w[0], 0, 0}});
+    const rocl_key_entry *p =
+        rocl_registry_find(&f->tables[RTG_PROCESSES], &(rocl_key){e->key.process, 0, 0});
     const uint32_t process = p ? p->index : ROCL_NONE;
     void *made = rocl_define(&f->capture->pub, kinds[table]);
     if (!made)
         return false;
     if (table == RTG_PROCESSES) {
-        bool strace = e->key.w[0] & RTG_STRACE_PROCESS;
-        int64_t pid = strace ? 0 : (int64_t)e->key.w[0];
+        bool strace = e->key.process & RTG_STRACE_PROCESS;
+        int64_t pid = strace ? 0 : (int64_t)e->key.process;
         *(rocl_process *)made = (rocl_process){.id = pid,
                                                .node = ROCL_NONE,
                                                .pid = pid,
                                                .command = strace ? intern_text(f, "strace") : 0,
                                                .rank = -1};
     } else if (table == RTG_THREADS) {
-        int64_t tid = (int64_t)e->key.w[1];
+        int64_t tid = (int64_t)e->key.agent;
         *(rocl_thread *)made = (rocl_thread){.id = tid, .process = process, .tid = tid};
     } else if (table == RTG_AGENTS) {
         /* Devices of profile lines have numbers, and are the same GPU in every file. Agents of the
          * tracer have but handles, which do not say which of several files are one GPU: they are
          * kept separate, and numbered from *next_gpu on. */
-        const int64_t index = e->key.w[2] ? device_number(e) : (*next_gpu)++;
+        const int64_t index = e->key.number ? device_number(e) : (*next_gpu)++;
         char label[40];
         snprintf(label, sizeof label, "GPU %" PRId64, index);
         *(rocl_agent *)made = (rocl_agent){.id = e->index,
@@ -210,7 +160,7 @@ static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *ne
                                            .label = intern_text(f, label)};
     } else {
         /* Queues have numbers, as a rule; one that has a name is numbered, too. */
-        const uint32_t text = (uint32_t)e->key.w[2];
+        const uint32_t text = (uint32_t)e->key.number;
         uint64_t id = 0;
         rocl_view s;
         s.p = rocl_strings_get(f->trace->strings, text, &s.n);
@@ -225,31 +175,17 @@ static bool define_entry(rtg_file *f, int table, const rtg_entry *e, int64_t *ne
     return true;
 }
 
-static int compare_first(const void *a, const void *b)
-{
-    const rtg_entry *x = *(rtg_entry *const *)a, *y = *(rtg_entry *const *)b;
-    return (x->first > y->first) - (x->first < y->first);
-}
-
 rocl_status rtg_define(rtg_file *f, rocl_error *err)
 {
     int64_t next_gpu = find_free_gpu(f->trace, f->capture, &f->tables[RTG_AGENTS]);
     for (int t = 0; t < RTG_TABLES; t++) {
-        const rtg_table *of = &f->tables[t];
+        rocl_registry *of = &f->tables[t];
         if (of->count >= ROCL_NONE)
             return rocl_fail(err, ROCL_INPUT, "%s: too many threads or queues", f->path);
-        rtg_entry **list = malloc((of->count + 1) * sizeof *list);
-        size_t n = 0;
+        rocl_key_entry **list = rocl_registry_order(of);
         bool ok = list;
-        for (size_t i = 0; ok && i < of->cap; i++)
-            if (of->slots[i].used)
-                list[n++] = &of->slots[i];
-        if (ok)
-            qsort(list, n, sizeof *list, compare_first);
-        for (size_t i = 0; ok && i < n; i++) {
-            list[i]->index = (uint32_t)i;
+        for (size_t i = 0; ok && i < of->count; i++)
             ok = define_entry(f, t, list[i], &next_gpu);
-        }
         free(list);
         if (!ok)
             return rocl_fail_memory(err);

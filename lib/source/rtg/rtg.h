@@ -16,11 +16,10 @@
 #ifndef ROCL_SOURCE_RTG_RTG_H
 #define ROCL_SOURCE_RTG_RTG_H
 
-#include <pthread.h>
-
 #include "base/map.h"
 #include "base/spool.h"
 #include "source/reader.h"
+#include "source/records/registry.h"
 #include "source/rtg/line.h"
 #include "source/source.h"
 
@@ -131,45 +130,21 @@ void rtg_read_item(rtg_item *i, rtg_line *l, const rtg_text *text, uint64_t file
 
 /* ---- names.c -------------------------------------------------------------------------------- */
 
-typedef struct rtg_key {
-    uint64_t w[3];
-} rtg_key;
-
-typedef struct rtg_entry {
-    rtg_key key;
-    uint64_t first; /* offset of its first line */
-    uint32_t index; /* the user's; ROCL_NONE at first */
-    bool used;
-} rtg_entry;
-
-typedef struct rtg_table {
-    rtg_entry *slots;
-    size_t cap, count;
-} rtg_table;
-
-/* The entry of a key, or NULL. */
-rtg_entry *rtg_table_find(const rtg_table *t, const rtg_key *k);
-/* The entry of a key that is in a line at an offset, made when it is not there; NULL: memory is
- * out.
- */
-rtg_entry *rtg_table_put(rtg_table *t, const rtg_key *k, uint64_t offset);
-void rtg_table_free(rtg_table *t);
-
 /* What lines name: keys {process}, {process, tid}, {process, agent, hcc}, {process, agent, hcc and
  * text of the queue}. */
 enum { RTG_PROCESSES, RTG_THREADS, RTG_AGENTS, RTG_QUEUES, RTG_TABLES };
 
-static inline rtg_key rtg_key_of(int table, const rtg_item *i, uint32_t queue_text)
+static inline rocl_key rtg_key_of(int table, const rtg_item *i, uint32_t queue_text)
 {
     switch (table) {
     case RTG_PROCESSES:
-        return (rtg_key){{i->process, 0, 0}};
+        return (rocl_key){i->process, 0, 0};
     case RTG_THREADS:
-        return (rtg_key){{i->process, i->tid, 0}};
+        return (rocl_key){i->process, i->tid, 0};
     case RTG_AGENTS:
-        return (rtg_key){{i->process, i->agent, i->hcc}};
+        return (rocl_key){i->process, i->agent, i->hcc};
     default:
-        return (rtg_key){{i->process, i->agent, (uint64_t)i->hcc << 32 | queue_text}};
+        return (rocl_key){i->process, i->agent, (uint64_t)i->hcc << 32 | queue_text};
     }
 }
 
@@ -207,38 +182,20 @@ typedef struct rtg_call {
 } rtg_call;
 
 typedef struct rtg_calls {
-    rtg_table keys;
-    rtg_call *all;
-    size_t count, cap;
+    rocl_registry keys;
+    rtg_call *all; /* those of the entries, in their order */
+    size_t cap;
 } rtg_calls;
 
 /* A call is broken off; *lost: the former one was never resumed (it is in *former). False: memory
  * is out. */
-bool rtg_calls_begin(rtg_calls *c, const rtg_key *k, int64_t when, uint64_t line, uint64_t offset,
+bool rtg_calls_begin(rtg_calls *c, const rocl_key *k, int64_t when, uint64_t line, uint64_t offset,
                      rtg_call *former, bool *lost);
 /* A call is resumed: when it began, or that it began before the range. NULL: memory is out. */
-rtg_call *rtg_calls_resume(rtg_calls *c, const rtg_key *k, uint64_t line, uint64_t offset);
+rtg_call *rtg_calls_resume(rtg_calls *c, const rocl_key *k, uint64_t line, uint64_t offset);
 void rtg_calls_free(rtg_calls *c);
-void rtg_calls_reset(rtg_calls *c);
 
 /* ---- index.c: lines that are wrong ---------------------------------------------------------- */
-
-enum { RTG_REPORTED = 5 };
-
-typedef struct rtg_bad {
-    size_t range;
-    uint64_t line; /* in the range, from 0 */
-    uint64_t offset;
-    const char *why;
-} rtg_bad;
-
-typedef struct rtg_faults {
-    pthread_mutex_t lock;
-    uint64_t counts[ROCL_FAULTS];
-    rtg_bad first[RTG_REPORTED];
-    unsigned first_count;
-    bool reported;
-} rtg_faults;
 
 /* Reports the first ones, once; under --strict the first is an error. */
 rocl_status rtg_faults_report(rtg_file *f, rocl_error *err);
@@ -284,16 +241,16 @@ struct rtg_file {
     uint64_t file_pid;
     rtg_range *ranges;
     size_t range_count;
-    rtg_table tables[RTG_TABLES]; /* index: of the definition */
-    rtg_faults faults;
-    bool has_dims;       /* there are host lines of dispatches */
-    bool has_gpu;        /* there are dispatches */
-    int64_t first, last; /* times in it; none when first > last */
+    rocl_registry tables[RTG_TABLES];
+    rocl_bad_records faults; /* pieces are ranges */
+    bool has_dims;           /* there are host lines of dispatches */
+    bool has_gpu;            /* there are dispatches */
+    int64_t first, last;     /* times in it; none when first > last */
 
     uint32_t words[RTG_WORDS]; /* texts */
 
     /* while it is scanned */
-    rtg_worker **workers; /* opt.jobs of them */
+    rtg_worker *workers; /* opt.jobs of them */
     uint32_t kinds;
     bool args;
     rocl_sorter *join; /* NULL: dispatches go out as they come */
@@ -312,12 +269,11 @@ rocl_status rtg_define(rtg_file *f, rocl_error *err);
 /* ---- scan.c --------------------------------------------------------------------------------- */
 
 struct rtg_worker {
-    rtg_file *file;
+    alignas(ROCL_CACHE_LINE) rtg_file *file;
     rtg_reader reader;
     rtg_names *names;
-    rtg_calls calls; /* of the range that is read */
-    rocl_batcher out;
-    unsigned number;
+    rtg_calls calls;  /* of the range that is read */
+    rocl_batcher out; /* has the number of the worker */
 };
 
 /* As in rocl_source_ops; a task is a range. */

@@ -10,33 +10,25 @@
 
 static rtg_worker *get_worker(rtg_file *f, unsigned number, const rocl_emitter *to, rocl_error *err)
 {
-    rtg_worker *w = f->workers[number];
-    if (!w && (w = f->workers[number] = calloc(1, sizeof *w))) {
-        w->file = f;
-        w->number = w->out.worker = number;
-        w->out.capture = &f->capture->pub;
-        w->out.max = rtg_sizes_used.batch_max;
-        w->names = rtg_names_new(f->trace);
-    }
-    if (!w || !w->names) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
+    rtg_worker *w = &f->workers[number];
+    w->file = f;
+    w->out.worker = number;
+    w->out.capture = &f->capture->pub;
+    w->out.max = rtg_sizes_used.batch_max;
     w->out.to = to;
-    return w;
+    if (!w->names && !(w->names = rtg_names_new(f->trace)))
+        rocl_fail_memory(err);
+    return w->names ? w : NULL;
 }
 
 void rtg_workers_free(rtg_file *f)
 {
     for (unsigned i = 0; f->workers && i < f->trace->opt.jobs; i++) {
-        rtg_worker *w = f->workers[i];
-        if (!w)
-            continue;
+        rtg_worker *w = &f->workers[i];
         rocl_batcher_free(&w->out);
         rtg_reader_free(&w->reader);
         rtg_names_free(w->names);
         rtg_calls_free(&w->calls);
-        free(w);
     }
     free(f->workers);
     f->workers = NULL;
@@ -91,8 +83,8 @@ static uint32_t find_definition(const rtg_turn *t, int table)
     if (!has[table])
         return ROCL_NONE;
     uint32_t queue = table == RTG_QUEUES ? rtg_intern_name(t->w->names, i->queue) : 0;
-    const rtg_key key = rtg_key_of(table, i, queue);
-    const rtg_entry *e = rtg_table_find(&t->w->file->tables[table], &key);
+    const rocl_key key = rtg_key_of(table, i, queue);
+    const rocl_key_entry *e = rocl_registry_find(&t->w->file->tables[table], &key);
     return e ? e->index : ROCL_NONE;
 }
 
@@ -174,7 +166,7 @@ static void emit_resumed_call(rtg_turn *t, rtg_item *i, const rtg_calls *before)
 {
     if (!is_wanted(t, ROCL_REGION))
         return;
-    const rtg_key key = {{i->tid, rtg_intern_name(t->w->names, t->l->name), 0}};
+    const rocl_key key = {i->tid, rtg_intern_name(t->w->names, t->l->name), 0};
     if (i->what == RTG_SYSCALL_BEGIN) {
         rtg_call former;
         bool lost;
@@ -189,10 +181,11 @@ static void emit_resumed_call(rtg_turn *t, rtg_item *i, const rtg_calls *before)
     }
     int64_t begun = call->begun;
     if (!call->has_begun) {
-        const rtg_entry *e = rtg_table_find(&before->keys, &key);
-        if (!e || !before->all[e->index].resolved)
+        const rocl_key_entry *e = rocl_registry_find(&before->keys, &key);
+        const rtg_call *open = e ? &before->all[e - before->keys.entries] : NULL;
+        if (!open || !open->resolved)
             return;
-        begun = before->all[e->index].before;
+        begun = open->before;
     }
     if (__builtin_add_overflow(begun, i->end, &i->end))
         return;
@@ -225,7 +218,7 @@ static void emit_host_packet(rtg_turn *t)
         uint32_t dims[6];
         memcpy(dims, t->i->workgroup, sizeof t->i->workgroup);
         memcpy(dims + 3, t->i->grid, sizeof t->i->grid);
-        t->st = rocl_sorter_add(f->join, t->w->number, key, dims, sizeof dims, t->err);
+        t->st = rocl_sorter_add(f->join, t->w->out.worker, key, dims, sizeof dims, t->err);
     }
     if (t->st != ROCL_OK || !is_wanted(t, ROCL_INSTANT))
         return;
@@ -261,7 +254,7 @@ static void emit_dispatch(rtg_turn *t)
     if (join) {
         const uint64_t key[3] = {d.e.process, t->i->id, t->offset << 1 | 1};
         joined_dispatch j = {d.e.start, d.e.end, d.e.name, d.agent, d.queue};
-        t->st = rocl_sorter_add(join, t->w->number, key, &j, sizeof j, t->err);
+        t->st = rocl_sorter_add(join, t->w->out.worker, key, &j, sizeof j, t->err);
         return;
     }
     if (!t->i->hcc)
@@ -374,7 +367,7 @@ rocl_status rtg_scan(rocl_trace *trace, rocl_model_capture *c, const rocl_task *
     bool more = true;
     if (!w)
         return ROCL_INTERNAL;
-    rtg_calls_reset(&w->calls);
+    rtg_calls_free(&w->calls);
     rtg_reader_begin(&w->reader, f->spool, rtg_range_begin(range), rtg_range_begin(range + 1));
     while (t.st == ROCL_OK && (t.st = rtg_reader_fill(&w->reader, &more, err)) == ROCL_OK && more) {
         rtg_text text;
@@ -416,7 +409,7 @@ rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter 
         if (!w)
             return ROCL_INTERNAL;
         st = rocl_sorter_start(f->join, err);
-        while (rocl_sorter_take(f->join, &rec, &st, err)) {
+        while (rocl_next_record(f->join, &rec, &st, err)) {
             known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
             if (!(rec.key[2] & 1)) {
                 memcpy(dims, rec.data, sizeof dims);

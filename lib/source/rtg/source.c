@@ -131,7 +131,7 @@ static void close_file(rocl_source *src)
         rtg_calls_free(&f->ranges[i].calls);
     free(f->ranges);
     for (int i = 0; i < RTG_TABLES; i++)
-        rtg_table_free(&f->tables[i]);
+        rocl_registry_free(&f->tables[i]);
     pthread_mutex_destroy(&f->faults.lock);
     free(f);
 }
@@ -148,7 +148,7 @@ static rocl_status begin_scan(rocl_trace *t, rocl_model_capture *c, const rocl_e
         return st;
     f->kinds = kinds;
     f->args = rocl_wants_args(t, to);
-    f->workers = calloc(t->opt.jobs, sizeof *f->workers);
+    f->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *f->workers);
     if (!f->workers)
         return rocl_fail_memory(err);
     if ((kinds & ROCL_BIT(ROCL_DISPATCH)) && f->has_dims && f->has_gpu &&
