@@ -18,6 +18,15 @@ ROCL_COMPARE_NUMBERS(rocl_compare_i64, int64_t)
 ROCL_COMPARE_NUMBERS(rocl_compare_double, double) /* no NAN among them */
 #undef ROCL_COMPARE_NUMBERS
 
+/* Defines a comparison function: by one member of a struct that is a number, then by another. */
+#define ROCL_COMPARE_MEMBERS(name, type, first, second)                                            \
+    static inline int name(const void *a, const void *b)                                           \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        const int by = (x->first > y->first) - (x->first < y->first);                              \
+        return by ? by : (x->second > y->second) - (x->second < y->second);                        \
+    }
+
 /* Compares two values; for comparison functions with several keys. */
 static inline int rocl_number_order(int64_t a, int64_t b)
 {
