@@ -230,9 +230,8 @@ static int filter_rows(sqlite3_vtab_cursor *cursor, int idxNum, const char *plan
     c->row = 0;
     c->walk = WALK_NOTHING;
     if (st == ROCL_OK) {
-        rocl_trace *trace = rocl_scanner_trace(scanner);
-        c->strings = trace->strings;
-        rocl_plan_read(q, t, plan, argc, argv, c->filtered > 0, trace->strings);
+        c->strings = scanner->trace->strings;
+        rocl_plan_read(q, t, plan, argc, argv, c->filtered > 0, scanner->trace->strings);
         st = q->nothing ? ROCL_OK : start_walk(c, q, scanner, err);
     }
     if (q)
