@@ -144,18 +144,10 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
 
 /* ---- names of sets ---- */
 
-static bool suffix_is_free(const merge_plan *p, const char *suffix)
+static bool is_free(const merge_plan *p, const char *guid, const char *suffix)
 {
     for (size_t i = 0; i + 1 < p->set_count; i++)
-        if (!sqlite3_stricmp(p->sets[i].suffix, suffix))
-            return false;
-    return true;
-}
-
-static bool guid_is_free(const merge_plan *p, const char *guid)
-{
-    for (size_t i = 0; i + 1 < p->set_count; i++)
-        if (!strcmp(p->sets[i].guid, guid))
+        if (guid ? !strcmp(p->sets[i].guid, guid) : !sqlite3_stricmp(p->sets[i].suffix, suffix))
             return false;
     return true;
 }
@@ -186,17 +178,17 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
     }
     s->guid = strdup(guid);
     /* Ids are unique within a guid, and texts of several folders may be called alike. */
-    for (unsigned n = 2; s->guid && s->fresh && !guid_is_free(p, s->guid); n++) {
+    for (unsigned n = 2; s->guid && s->fresh && !is_free(p, s->guid, NULL); n++) {
         free(s->guid);
         if (asprintf(&s->guid, "%s-%u", guid, n) < 0)
             s->guid = NULL;
     }
-    s->suffix = s->guid && *suffix && suffix_is_free(p, suffix) ? strdup(suffix) : NULL;
+    s->suffix = s->guid && *suffix && is_free(p, NULL, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
         s->suffix = make_suffix(s->guid, i);
         if (!s->suffix)
             break;
-        if (!suffix_is_free(p, s->suffix)) {
+        if (!is_free(p, NULL, s->suffix)) {
             free(s->suffix);
             s->suffix = NULL;
         }
