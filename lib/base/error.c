@@ -1,8 +1,6 @@
 /* Errors: a status and one line of text. */
 #include "base/error.h"
 
-#include "base/text.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

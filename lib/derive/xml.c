@@ -9,7 +9,6 @@
  *     </gfx90a>
  *
  * <gfx90a_expr> is of gfx90a as well, and <global> of all. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
