@@ -130,8 +130,8 @@ rocl_status rocl_scan_order(rocl_scan *s, const rocl_order_term *terms, unsigned
  * scan that has the columns of rocl_nesting_needs(), all kinds and no tests. Kept by the scan. */
 uint64_t rocl_nesting_needs(const rocl_relation *r);
 rocl_status rocl_scan_nest(rocl_scan *s, rocl_error *err);
-int64_t rocl_scan_depth(const rocl_scan *s, uint32_t row);
-int64_t rocl_scan_parent(const rocl_scan *s, uint32_t row); /* or ROCL_CELL_NULL */
+/* The depth of a row, or its parent: ROCL_CELL_NULL without one. */
+int64_t rocl_scan_nesting(const rocl_scan *s, uint32_t row, bool depth);
 
 /* Rows by the values of some columns. Kept by the scan. */
 typedef struct rocl_row_index rocl_row_index;

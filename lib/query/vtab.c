@@ -299,8 +299,7 @@ static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int colu
         const uint32_t row = c->walk == WALK_BLOCKS
                                  ? (uint32_t)(c->next_block - 1) << ROCL_BLOCK_SHIFT | c->row
                                  : c->row_number;
-        cell = !strcmp(t->columns[column].name, "depth") ? rocl_scan_depth(c->scan, row)
-                                                         : rocl_scan_parent(c->scan, row);
+        cell = rocl_scan_nesting(c->scan, row, !strcmp(t->columns[column].name, "depth"));
     } else {
         cell = rocl_cell_at(c->block, c->place[column], c->row);
     }
