@@ -33,6 +33,13 @@ static inline int rocl_number_order(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
+/* Of two texts by their bytes, then by their lengths. */
+static inline int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m)
+{
+    const int c = memcmp(a, b, n < m ? n : m);
+    return c ? c : (n > m) - (n < m);
+}
+
 /* How many of `count` sorted items of `size` bytes are before the key: the index of the first that
  * is not. `compare` gets an item and the key. */
 static inline size_t rocl_count_before(const void *key, const void *items, size_t count,
