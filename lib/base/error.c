@@ -81,6 +81,11 @@ rocl_status rocl_fail_write(rocl_error *err, const char *path, int why)
                          : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(why));
 }
 
+rocl_status rocl_fail_temporary(rocl_error *err, const char *folder, int why)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", folder, strerror(why));
+}
+
 rocl_status rocl_fail_changed(rocl_error *err, const char *path)
 {
     return rocl_fail(err, ROCL_INPUT,
