@@ -346,9 +346,8 @@ static void begin_result(row_writer *w, const rocl_result_row *r)
             rocl_buf_str(&w->text,
                          w->results > 1 ? ",\n    {\"columns\": [" : "\n    {\"columns\": [");
             for (size_t i = 0; i < r->count; i++) {
-                rocl_buf_str(&w->text, i ? ", \"" : "\"");
-                rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
-                rocl_buf_byte(&w->text, '"');
+                rocl_buf_str(&w->text, i ? ", " : "");
+                rocl_json_put_string(&w->text, r->columns[i], strlen(r->columns[i]));
             }
             rocl_buf_str(&w->text, "],\n     \"rows\": [");
         } else {
