@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "filter/filter.h"
 #include "source/db/connection.h"
 
@@ -154,12 +155,11 @@ static bool is_free(const merge_plan *p, const char *guid, const char *suffix)
 
 static char *make_suffix(const char *guid, unsigned attempt)
 {
-    char *suffix = NULL;
-    int n = attempt ? asprintf(&suffix, "_%s_%u", guid, attempt) : asprintf(&suffix, "_%s", guid);
-    for (char *p = suffix; n > 0 && *p; p++)
+    char *suffix = attempt ? rocl_new_text("_%s_%u", guid, attempt) : rocl_new_text("_%s", guid);
+    for (char *p = suffix; p && *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
-    return n > 0 ? suffix : NULL;
+    return suffix;
 }
 
 /* A set keeps its suffix, unless it has none or another has the same: then it is made of the guid.
@@ -180,8 +180,7 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
     /* Ids are unique within a guid, and texts of several folders may be called alike. */
     for (unsigned n = 2; s->guid && s->fresh && !is_free(p, s->guid, NULL); n++) {
         free(s->guid);
-        if (asprintf(&s->guid, "%s-%u", guid, n) < 0)
-            s->guid = NULL;
+        s->guid = rocl_new_text("%s-%u", guid, n);
     }
     s->suffix = s->guid && *suffix && is_free(p, NULL, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
@@ -241,11 +240,9 @@ static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
     if (!of || (first->slices && (!old || strcmp(old, of) != 0)))
         return ROCL_OK;
-    char *both = NULL;
-    if (!first->slices)
-        both = strdup(slice);
-    else if (asprintf(&both, "%.*s,%s", (int)(old - first->slices), first->slices, slice) < 0)
-        both = NULL;
+    char *both = first->slices
+                     ? rocl_new_text("%.*s,%s", (int)(old - first->slices), first->slices, slice)
+                     : strdup(slice);
     if (!both)
         return rocl_fail_memory(err);
     free(first->slices);
