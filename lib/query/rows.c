@@ -56,14 +56,14 @@ typedef struct row_writer {
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* A cell as bare text. */
-static void put_value(rocl_buf *to, const rocl_sql_value *v, const char *null)
+static inline void put_value(rocl_buf *to, const rocl_sql_value *v, const char *null)
 {
-    if (v->type == ROCL_SQL_NULL)
-        rocl_buf_str(to, null);
-    else if (v->type == ROCL_SQL_INTEGER)
+    if (v->type == ROCL_SQL_INTEGER)
         rocl_buf_i64(to, v->integer);
     else if (v->type == ROCL_SQL_REAL)
         rocl_buf_double(to, v->real);
+    else if (v->type == ROCL_SQL_NULL)
+        rocl_buf_str(to, null);
     else if (v->type == ROCL_SQL_BLOB)
         rocl_blob_put(to, v->text, v->len);
     else
@@ -94,15 +94,17 @@ static void put_plain_text(rocl_buf *to, const char *p, size_t n)
 
 static void put_json_cell(rocl_buf *to, const rocl_sql_value *v)
 {
-    const char *quote = v->type == ROCL_SQL_TEXT || v->type == ROCL_SQL_BLOB ? "\"" : "";
-    rocl_buf_str(to, quote);
-    if (v->type == ROCL_SQL_TEXT)
-        rocl_json_put(to, v->text, v->len);
-    else if (v->type == ROCL_SQL_REAL && !isfinite(v->real))
+    if (v->type == ROCL_SQL_TEXT) {
+        rocl_json_put_string(to, v->text, v->len);
+    } else if (v->type == ROCL_SQL_BLOB) {
+        rocl_buf_byte(to, '"');
+        rocl_blob_put(to, v->text, v->len);
+        rocl_buf_byte(to, '"');
+    } else if (v->type == ROCL_SQL_REAL && !isfinite(v->real)) {
         rocl_buf_str(to, "null");
-    else
+    } else {
         put_value(to, v, "null");
-    rocl_buf_str(to, quote);
+    }
 }
 
 static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
@@ -121,13 +123,14 @@ static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
 static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
 {
     static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
-    rocl_buf plain = {0};
+    rocl_buf *plain = &w->cell;
+    plain->len = 0;
     if (v->type == ROCL_SQL_TEXT)
-        rocl_csv_put_bare(&plain, v->text, v->len);
+        rocl_csv_put_bare(plain, v->text, v->len);
     else
-        put_value(&plain, v, "");
-    for (size_t i = 0; i < plain.len; i++) {
-        const char c = (char)plain.data[i], *at = c ? strchr(special, c) : NULL;
+        put_value(plain, v, "");
+    for (size_t i = 0; i < plain->len; i++) {
+        const char c = (char)plain->data[i], *at = c ? strchr(special, c) : NULL;
         if (at) {
             rocl_buf_byte(&w->text, '\\');
             rocl_buf_byte(&w->text, (uint8_t)letters[at - special]);
@@ -135,7 +138,6 @@ static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
             rocl_buf_byte(&w->text, (uint8_t)c);
         }
     }
-    rocl_buf_free_into(&plain, &w->text);
 }
 
 /* For Markdown and HTML. */

@@ -16,7 +16,6 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "base/order.h"
 #include "base/pool.h"
 #include "query/scan_impl.h"
 #include "trace/pipeline.h"
@@ -33,7 +32,15 @@ void rocl_cell_set_release(rocl_cell_set *set)
 
 static bool set_has(const rocl_cell_set *set, int64_t cell)
 {
-    return bsearch(&cell, set->cells, set->count, sizeof cell, rocl_compare_i64);
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->cells[middle] < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set->count && set->cells[low] == cell;
 }
 
 static inline bool passes_test(rocl_test_op op, int order)
