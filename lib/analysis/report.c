@@ -87,12 +87,6 @@ int rocl_compare_values(rocl_sort_by by, const rocl_sort_values *a, const rocl_s
     return 0;
 }
 
-int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m)
-{
-    int c = memcmp(a, b, n < m ? n : m);
-    return c ? c : n < m ? -1 : n > m;
-}
-
 int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
 {
     size_t n, m;

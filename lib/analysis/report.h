@@ -321,7 +321,6 @@ rocl_agent_key rocl_agent_key_of(const rocl_capture *c, uint32_t agent, int32_t 
 int rocl_compare_agents(const rocl_agent_key *a, const rocl_agent_key *b);
 /* By their bytes, never by ids: those depend on -j. */
 int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b);
-int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m);
 
 /* ROCL_OK, unless a text of the tables or of the trace found no memory. */
 rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err);

@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "base/out.h"
 #include "base/sync.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,11 +147,8 @@ static rocl_status follow_link(const rocl_destination *pl, char **target, const 
     if (n < 0)
         return st;
     to[n] = '\0';
-    n = to[0] == '/' ? asprintf(target, "%s", to) : asprintf(target, "%s/%s", pl->folder, to);
-    if (n >= 0)
-        return ROCL_OK;
-    *target = NULL;
-    return rocl_fail_memory(err);
+    *target = to[0] == '/' ? strdup(to) : rocl_new_text("%s/%s", pl->folder, to);
+    return *target ? ROCL_OK : rocl_fail_memory(err);
 }
 
 /* ---- the file without its name ------------------------------------------------------------- */
@@ -166,10 +164,9 @@ static void hidden_name(char name[static 40])
 /* The file that has just got a hidden name must not outlive a signal. */
 static void note_unfinished(rocl_unfinished *u, const rocl_destination *pl, const char *name)
 {
-    char *path;
-    if (!*name || asprintf(&path, "%s/%s", pl->folder, name) < 0)
-        return;
-    rocl_unfinished_add(u, path);
+    char *path = *name ? rocl_new_text("%s/%s", pl->folder, name) : NULL;
+    if (path)
+        rocl_unfinished_add(u, path);
     free(path);
 }
 
@@ -313,12 +310,9 @@ rocl_status rocl_destination_show(rocl_destination *pl, int fd, char **shown, co
     char *folder = realpath(pl->folder, NULL);
     if (!folder)
         return fail_errno(err, path, "cannot create");
-    const int n = asprintf(shown, "%s/%s", folder, pl->hidden);
+    *shown = rocl_new_text("%s/%s", folder, pl->hidden);
     free(folder);
-    if (n >= 0)
-        return ROCL_OK;
-    *shown = NULL;
-    return rocl_fail_memory(err);
+    return *shown ? ROCL_OK : rocl_fail_memory(err);
 }
 
 rocl_status rocl_destination_link(rocl_destination *pl, int fd, const char *path, rocl_error *err)

@@ -1,8 +1,6 @@
 /* Errors: a status and one line of text. */
 #include "base/error.h"
 
-#include "base/text.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,6 +79,11 @@ rocl_status rocl_fail_write(rocl_error *err, const char *path, int why)
 {
     return why == ENOMEM ? rocl_fail_memory(err)
                          : rocl_fail(err, ROCL_OUTPUT, "%s: cannot write: %s", path, strerror(why));
+}
+
+rocl_status rocl_fail_temporary(rocl_error *err, const char *folder, int why)
+{
+    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", folder, strerror(why));
 }
 
 rocl_status rocl_fail_changed(rocl_error *err, const char *path)

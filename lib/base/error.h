@@ -40,6 +40,9 @@ rocl_status rocl_fail_system(rocl_error *err, rocl_status status, const char *pa
 /* ROCL_OUTPUT: "path: cannot write: why", likewise. */
 rocl_status rocl_fail_write(rocl_error *err, const char *path, int why);
 
+/* ROCL_OUTPUT: a temporary file in this folder, likewise. */
+rocl_status rocl_fail_temporary(rocl_error *err, const char *folder, int why);
+
 /* ROCL_INPUT: somebody wrote to a file, or put another one in its place, while it was read. */
 rocl_status rocl_fail_changed(rocl_error *err, const char *path);
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 ssize_t rocl_read_at(int fd, void *to, size_t n, uint64_t offset)

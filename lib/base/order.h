@@ -18,10 +18,26 @@ ROCL_COMPARE_NUMBERS(rocl_compare_i64, int64_t)
 ROCL_COMPARE_NUMBERS(rocl_compare_double, double) /* no NAN among them */
 #undef ROCL_COMPARE_NUMBERS
 
+/* Defines a comparison function: by one member of a struct that is a number, then by another. */
+#define ROCL_COMPARE_MEMBERS(name, type, first, second)                                            \
+    static inline int name(const void *a, const void *b)                                           \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        const int by = (x->first > y->first) - (x->first < y->first);                              \
+        return by ? by : (x->second > y->second) - (x->second < y->second);                        \
+    }
+
 /* Compares two values; for comparison functions with several keys. */
 static inline int rocl_number_order(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
+}
+
+/* Of two texts by their bytes, then by their lengths. */
+static inline int rocl_compare_bytes(const char *a, size_t n, const char *b, size_t m)
+{
+    const int c = memcmp(a, b, n < m ? n : m);
+    return c ? c : (n > m) - (n < m);
 }
 
 /* How many of `count` sorted items of `size` bytes are before the key: the index of the first that

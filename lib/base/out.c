@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,10 +198,8 @@ rocl_status rocl_out_reserve(rocl_out *o, uint64_t bytes, bool here, char **path
     o->bytes = bytes;
     if (!here)
         return rocl_destination_show(&o->place, o->fd, path, o->path, err);
-    if (asprintf(path, "/proc/%ld/fd/%d", (long)getpid(), o->fd) >= 0)
-        return ROCL_OK;
-    *path = NULL;
-    return rocl_fail_memory(err);
+    *path = rocl_new_text("/proc/%ld/fd/%d", (long)getpid(), o->fd);
+    return *path ? ROCL_OK : rocl_fail_memory(err);
 }
 
 static rocl_status close_file(rocl_out *o, rocl_error *err)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/sync.h"
+#include "base/text.h"
 #include "base/unfinished.h"
 
 #include <errno.h>
@@ -52,10 +53,9 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
     if (!t)
         return rocl_fail_memory(err);
     rocl_status st = ROCL_OK;
-    if (asprintf(&t->folder, "%s%s", folder, n && folder[n - 1] != '/' ? "/" : "") < 0)
-        t->folder = NULL;
-    if (!t->folder || asprintf(&t->hidden, "%s.rocline-XXXXXX", t->folder) < 0)
-        t->hidden = NULL;
+    t->folder = rocl_new_text("%s%s", folder, n && folder[n - 1] != '/' ? "/" : "");
+    if (t->folder)
+        t->hidden = rocl_new_text("%s.rocline-XXXXXX", t->folder);
     if (!t->hidden) {
         rocl_out_tree_discard(t);
         return rocl_fail_memory(err);
@@ -74,8 +74,7 @@ rocl_status rocl_out_tree_open(rocl_out_tree **out, const char *folder, rocl_err
                                        *t->folder ? t->folder : ".", strerror(why));
         free(t->hidden);
         t->hidden = NULL;
-    } else if (asprintf(&t->former, "%s/.former", t->hidden) < 0) {
-        t->former = NULL;
+    } else if (!(t->former = rocl_new_text("%s/.former", t->hidden))) {
         st = rocl_fail_memory(err);
     }
     if (st == ROCL_OK)

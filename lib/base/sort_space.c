@@ -200,11 +200,6 @@ size_t rocl_space_read_buffer(const rocl_sort_space *s, size_t n)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static rocl_status fail_file(const rocl_sort_space *s, int why, rocl_error *err)
-{
-    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", s->dir, strerror(why));
-}
-
 rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uint64_t *offset,
                              rocl_error *err)
 {
@@ -216,20 +211,20 @@ rocl_status rocl_space_spill(rocl_sort_space *s, const uint8_t *p, size_t n, uin
             fd = rocl_temp_file(s->tmpdir, &s->dir);
         if (fd >= 0)
             atomic_store(&s->fd, fd);
-        rocl_status st = fd < 0 ? fail_file(s, errno, err) : ROCL_OK;
+        rocl_status st = fd < 0 ? rocl_fail_temporary(err, s->dir, errno) : ROCL_OK;
         pthread_mutex_unlock(&s->lock);
         if (st)
             return st;
     }
     *offset = atomic_fetch_add(&s->spilled, n);
-    return rocl_write_at(fd, p, n, *offset) ? ROCL_OK : fail_file(s, errno, err);
+    return rocl_write_at(fd, p, n, *offset) ? ROCL_OK : rocl_fail_temporary(err, s->dir, errno);
 }
 
 rocl_status rocl_space_read(rocl_sort_space *s, uint8_t *p, size_t n, uint64_t offset,
                             rocl_error *err)
 {
     ssize_t got = rocl_read_at(atomic_load(&s->fd), p, n, offset);
-    return (size_t)got == n ? ROCL_OK : fail_file(s, got < 0 ? errno : EIO, err);
+    return (size_t)got == n ? ROCL_OK : rocl_fail_temporary(err, s->dir, got < 0 ? errno : EIO);
 }
 
 rocl_status rocl_space_damaged(const rocl_sort_space *s, rocl_error *err)

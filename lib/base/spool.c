@@ -117,11 +117,6 @@ const char *rocl_spool_head(const rocl_spool *s, size_t *n, bool *whole)
 
 /* ---- filling ------------------------------------------------------------------------------- */
 
-static rocl_status fail_temporary(const char *dir, int why, rocl_error *err)
-{
-    return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", dir, strerror(why));
-}
-
 void rocl_spool_store_close(rocl_spool_store *store)
 {
     if (store->open)
@@ -132,7 +127,7 @@ void rocl_spool_store_close(rocl_spool_store *store)
 static rocl_status append_bytes(rocl_spool_store *store, const char *p, size_t n, rocl_error *err)
 {
     if (!rocl_write_at(store->fd, p, n, store->size))
-        return fail_temporary(store->dir, errno, err);
+        return rocl_fail_temporary(err, store->dir, errno);
     store->size += n;
     return ROCL_OK;
 }
@@ -144,7 +139,7 @@ static rocl_status fill_store(rocl_spool *s, rocl_spool_store *store, const char
     if (!store->open) {
         store->fd = rocl_temp_file(tmpdir, &store->dir);
         if (store->fd < 0)
-            return fail_temporary(store->dir, errno, err);
+            return rocl_fail_temporary(err, store->dir, errno);
         store->open = true;
     }
     size_t n = s->head_len;

@@ -90,6 +90,16 @@ size_t rocl_utf8_incomplete(const char *text, size_t n)
     return 0;
 }
 
+char *rocl_new_text(const char *format, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, format);
+    const int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    return n < 0 ? NULL : text;
+}
+
 void rocl_label(char *to, size_t size, const char *format, ...)
 {
     va_list args;

@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "base/status.h"
 
+/* A new text in the format of printf(), to be freed; NULL: memory is out. */
+char *rocl_new_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
 
 /* The number of bytes (0 to 3) at the end that begin an incomplete character. */

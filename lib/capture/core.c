@@ -281,10 +281,8 @@ static bool grow_given(rocl_core *c)
 void rocl_file_give_up(rocl_core *c, const rocl_given *chunk)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->given_count < c->given_cap || grow_given(c)) {
-        c->given_up[(c->given_first + c->given_count) % c->given_cap] = *chunk;
-        c->given_count++;
-    }
+    if (c->given_count < c->given_cap || grow_given(c))
+        *given_at(c, c->given_count++) = *chunk;
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -1,7 +1,6 @@
 /* Events of the host: the path that must be short. A begin reads the clock last, an end
  * first, so that only the program's time is recorded. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "capture/core.h"
 

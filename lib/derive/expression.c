@@ -45,11 +45,6 @@ static uint32_t fail_parse(parser *p, const char *what)
     return 0;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -64,7 +59,7 @@ static bool is_name(char c)
 static char peek_char(parser *p)
 {
     for (;;) {
-        while (p->at < p->end && is_blank(*p->at))
+        while (p->at < p->end && derive_is_blank(*p->at))
             p->at++;
         if (!p->g->comments || p->end - p->at < 2 || p->at[0] != '/' || p->at[1] != '/')
             return p->at < p->end ? *p->at : '\0';

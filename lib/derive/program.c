@@ -209,7 +209,6 @@ rocl_status rocl_derive_program_new(rocl_derive_program **to, rocl_derive *d, co
 {
     rocl_derive_program *p = *to = calloc(1, sizeof *p);
     /* What constants are made of; nothing else needs symbols of its own from here on. */
-    static const char *const properties[] = {"num_xcc", "cu_count", "num_shader_banks"};
     for (size_t i = 0; i < sizeof agent_constants / sizeof *agent_constants; i++) {
         const char *names[] = {agent_constants[i].name, agent_constants[i].above,
                                agent_constants[i].below, agent_constants[i].instead};
@@ -217,9 +216,6 @@ rocl_status rocl_derive_program_new(rocl_derive_program **to, rocl_derive *d, co
             if (names[k] && rocl_derive_symbol(d, names[k], strlen(names[k])) == ROCL_NONE)
                 return rocl_fail_memory(err);
     }
-    for (unsigned k = 0; k < 3; k++)
-        if (rocl_derive_symbol(d, properties[k], strlen(properties[k])) == ROCL_NONE)
-            return rocl_fail_memory(err);
     uint32_t of = rocl_derive_symbol(d, arch, strlen(arch));
     if (!p || of == ROCL_NONE)
         return rocl_fail_memory(err);

@@ -85,6 +85,11 @@ struct rocl_derive {
 
 enum { DERIVE_DEFINITIONS_MAX = 1 << 20, DERIVE_NESTED_MAX = 64, DERIVE_FILE_MAX = 64 << 20 };
 
+static inline bool derive_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 /* Parses an expression: *expression is its index. The error has no file and line yet. */
 rocl_status derive_parse_expression(rocl_derive *d, const derive_grammar *g, rocl_view text,
                                     uint32_t *expression, rocl_error *err);

@@ -9,7 +9,6 @@
  *     </gfx90a>
  *
  * <gfx90a_expr> is of gfx90a as well, and <global> of all. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,14 +41,9 @@ static rocl_status fail_xml(const xml *x, const char *at, const char *what)
     return rocl_fail(x->err, ROCL_INPUT, "line %zu: %s", line_of(x, at), what);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static void skip_spaces(xml *x)
 {
-    while (x->at < x->end && is_space(*x->at))
+    while (x->at < x->end && derive_is_blank(*x->at))
         x->at++;
 }
 
@@ -91,7 +85,7 @@ static rocl_status read_hash(xml *x)
     x->at += rocl_view_until(rocl_view_between(x->at, x->end), '\n').n;
     rocl_view line = rocl_view_between(from, x->at);
     if (line.n < sizeof word || memcmp(line.p, word, sizeof word - 1) ||
-        !is_space(line.p[sizeof word - 1]))
+        !derive_is_blank(line.p[sizeof word - 1]))
         return ROCL_OK;
     const char *open = memchr(line.p, '"', line.n);
     const char *close = open ? memchr(open + 1, '"', (size_t)(x->at - open - 1)) : NULL;
@@ -125,7 +119,7 @@ static rocl_status read_attributes(xml *x, rocl_view *values, bool *closed)
             continue;
         }
         const char *from = x->at;
-        while (x->at < x->end && !is_space(*x->at) && *x->at != '=' && *x->at != '>' &&
+        while (x->at < x->end && !derive_is_blank(*x->at) && *x->at != '=' && *x->at != '>' &&
                *x->at != '"')
             x->at++;
         rocl_view key = rocl_view_between(from, x->at), value = {0};
@@ -143,7 +137,7 @@ static rocl_status read_attributes(xml *x, rocl_view *values, bool *closed)
             x->at = close + 1;
         } else {
             from = x->at;
-            while (x->at < x->end && !is_space(*x->at) && *x->at != '>')
+            while (x->at < x->end && !derive_is_blank(*x->at) && *x->at != '>')
                 x->at++;
             value = rocl_view_between(from, x->at);
             if (value.n && value.p[value.n - 1] == '/' && x->at < x->end && *x->at == '>') {
@@ -226,7 +220,7 @@ static rocl_status read_tag(xml *x)
     const bool ends = ++x->at < x->end && *x->at == '/';
     x->at += ends;
     const char *name_from = x->at;
-    while (x->at < x->end && !is_space(*x->at) && *x->at != '>' && *x->at != '/')
+    while (x->at < x->end && !derive_is_blank(*x->at) && *x->at != '>' && *x->at != '/')
         x->at++;
     rocl_view name = rocl_view_between(name_from, x->at), values[ATTRIBUTES] = {{0}};
     bool closed = false;

@@ -110,13 +110,8 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
             &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
         if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
             continue; /* few have the name that is looked for */
-        const rocl_occurrence o = {.start = e->start,
-                                   .end = e->end,
-                                   .capture = b->capture->index,
-                                   .kind = b->kind,
-                                   .id = e->id};
         pthread_mutex_lock(&a->lock);
-        ok &= rocl_marker_see(m, e->name, &o);
+        ok &= rocl_marker_see(m, b, e);
         pthread_mutex_unlock(&a->lock);
     }
     if (!a->markers) {

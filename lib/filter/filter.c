@@ -1,6 +1,7 @@
 /* The filter of a trace: its stages made from the options, and batches run through them. */
 #include "filter/filter.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ void rocl_filter_free(rocl_filter *f)
     }
     free(f->workers);
     rocl_window_free(&f->window);
-    rocl_periods_free(&f->periods);
+    free(f->periods.v);
     rocl_iterations_free(&f->iterations);
     rocl_step_filter_free(&f->steps);
     rocl_who_free(&f->who);
@@ -97,7 +98,9 @@ void rocl_filter_free(rocl_filter *f)
 
 bool rocl_filter_needs_bounds(const rocl_filter *f)
 {
-    return f && !f->resolved && (rocl_window_relative(&f->window) || f->periods.count);
+    return f && !f->resolved &&
+           (f->window.start.base > ROCL_TIME_CLOCK || f->window.end.base > ROCL_TIME_CLOCK ||
+            f->periods.count);
 }
 
 bool rocl_filter_needs_markers(const rocl_filter *f)
@@ -128,10 +131,9 @@ rocl_status rocl_filter_see_markers(rocl_filter *f, const rocl_batch *b, rocl_er
         return ROCL_OK;
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
-        uint32_t capture = b->capture->index;
-        if (!rocl_who_process(&f->who, capture, e->process, b->capture->process_count))
+        if (!rocl_who_process(&f->who, b->capture->index, e->process, b->capture->process_count))
             continue;
-        rocl_status st = rocl_window_see(&f->window, capture, b->kind, e, err);
+        rocl_status st = rocl_window_see(&f->window, b, e, err);
         if (st == ROCL_OK)
             st = rocl_step_filter_see(&f->steps, f->trace, b, e, err);
         if (st != ROCL_OK)
@@ -315,7 +317,16 @@ bool rocl_filter_has_window(const rocl_filter *f)
 
 rocl_status rocl_filter_within(const rocl_filter *f, int64_t first, int64_t last, rocl_error *err)
 {
-    return rocl_window_within(&f->window, first, last, err);
+    const rocl_window *w = &f->window;
+    if (w->from <= last && w->to >= first)
+        return ROCL_OK;
+    bool late = w->from > last;
+    const char *text = late ? w->start_text : w->end_text;
+    return rocl_fail(err, ROCL_USAGE,
+                     "%s \"%.100s\" (%" PRId64 " ns) is %s the trace, which is from %" PRId64
+                     " to %" PRId64 " ns",
+                     late ? "--start" : "--end", text ? text : "", late ? w->from : w->to,
+                     late ? "after" : "before", first, last);
 }
 
 rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_error *err)

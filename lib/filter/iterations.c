@@ -9,12 +9,6 @@
 
 /* ---- the option ---- */
 
-static int compare_ranges(const void *a, const void *b)
-{
-    const rocl_range *x = a, *y = b;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
 /* rocprofv3 takes brackets where they please: "[1-2],[5]", "[1, 3, [8-12]]", "1-2". */
 rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t least,
                               rocl_range **ranges, size_t *count, rocl_error *err)
@@ -38,7 +32,7 @@ rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t leas
                          "%s: \"%.100s\": numbers from %d on and ranges of them, such as 1,[5-8]",
                          option, text, (int)least);
     rocl_range *r = *ranges;
-    qsort(r, n, sizeof *r, compare_ranges);
+    qsort(r, n, sizeof *r, rocl_compare_u64); /* by `first` */
     for (size_t i = 1; i < n; i++)
         if (r[i].first > r[kept].last)
             r[++kept] = r[i];
@@ -147,23 +141,6 @@ rocl_status rocl_iterations_resolve(rocl_iterations *it, rocl_error *err)
 
 /* ---- the events ---- */
 
-static const rocl_iteration_group *find_group(const rocl_iterations *it, uint64_t process,
-                                              uint32_t name)
-{
-    size_t low = 0, high = it->group_count ? it->group_count - 1 : 0; /* the last is an end */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const rocl_iteration_group *g = &it->groups[middle];
-        if (g->process == process && g->name == name)
-            return g;
-        if (g->process < process || (g->process == process && g->name < name))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 /* by_start: of those that start at once, any. */
 static bool comes_before(rocl_iteration a, rocl_iteration b, bool by_start)
 {
@@ -185,7 +162,8 @@ void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_
         if (!keep[i])
             continue;
         if (!g || g->process != process || g->name != name)
-            g = find_group(it, process, name);
+            g = bsearch(&(rocl_iteration_group){.process = process, .name = name}, it->groups,
+                        it->group_count - 1, sizeof *g, rocl_compare_groups); /* the last ends */
         bool wanted = false;
         for (size_t k = g ? g->spans : 0; g && k < g[1].spans && !wanted; k++)
             wanted = !comes_before(own, it->spans[k].first, by_start) &&

@@ -131,12 +131,13 @@ rocl_status rocl_marker_find(const rocl_marker *m, const rocl_occurrence **occur
                      m->option, m->text, len, m->text, p->total, p->total == 1 ? "time" : "times");
 }
 
-bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o)
+bool rocl_marker_see(rocl_marker *m, const rocl_batch *b, const rocl_event *e)
 {
-    if (name == ROCL_NONE)
+    const rocl_occurrence o = {e->start, b->capture->index, b->kind, e->id, e->end};
+    if (e->name == ROCL_NONE)
         return true;
-    return (m->whole.name != name || add_occurrence(&m->whole, o)) &&
-           (m->numbered.name != name || add_occurrence(&m->numbered, o));
+    return (m->whole.name != e->name || add_occurrence(&m->whole, &o)) &&
+           (m->numbered.name != e->name || add_occurrence(&m->numbered, &o));
 }
 
 void rocl_marker_free(rocl_marker *m)

@@ -81,11 +81,6 @@ rocl_status rocl_periods_new(rocl_periods *p, const rocl_trace *t, rocl_error *e
     return ROCL_OK;
 }
 
-void rocl_periods_free(rocl_periods *p)
-{
-    free(p->v);
-}
-
 /* A time with events; both edges belong to it. */
 typedef struct interval {
     uint64_t from, to;

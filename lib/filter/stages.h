@@ -7,6 +7,7 @@
 
 #include "base/extsort.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "model/steps.h"
 #include "model/trace.h"
 
@@ -113,8 +114,8 @@ typedef struct rocl_marker {
 rocl_status rocl_marker_new(rocl_marker *m, const rocl_trace *t, const char *option,
                             const char *text, bool last, rocl_error *err);
 void rocl_marker_free(rocl_marker *m);
-/* An event of that name, whether it is the marker or not; false when memory is out. */
-bool rocl_marker_see(rocl_marker *m, uint32_t name, const rocl_occurrence *o);
+/* An event of a batch, whether it is the marker or not; false when memory is out. */
+bool rocl_marker_see(rocl_marker *m, const rocl_batch *b, const rocl_event *e);
 /* The occurrence that is meant, of those seen; NULL: none. */
 const rocl_occurrence *rocl_marker_seen(const rocl_marker *m);
 /* Finds that occurrence; if there is none, ROCL_USAGE says how many of the name there are. */
@@ -134,16 +135,13 @@ typedef struct rocl_window {
 
 rocl_status rocl_window_new(rocl_window *w, const rocl_trace *t, rocl_error *err);
 void rocl_window_free(rocl_window *w);
-bool rocl_window_relative(const rocl_window *w); /* needs the bounds of the trace */
-bool rocl_window_marked(const rocl_window *w);   /* needs markers */
+bool rocl_window_marked(const rocl_window *w); /* needs markers */
 /* An event of the name of a marker; every one of the trace in any order. */
-rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, const rocl_event *e,
+rocl_status rocl_window_see(rocl_window *w, const rocl_batch *b, const rocl_event *e,
                             rocl_error *err);
 /* ROCL_USAGE when the window ends before it starts. */
 rocl_status rocl_window_check(const rocl_window *w, rocl_error *err);
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err);
-/* ROCL_USAGE when it has nothing in common with the trace. */
-rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last, rocl_error *err);
 void rocl_window_test(const rocl_window *w, const rocl_batch *b, uint8_t *keep);
 void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *keep);
 
@@ -203,7 +201,6 @@ typedef struct rocl_periods {
 } rocl_periods;
 
 rocl_status rocl_periods_new(rocl_periods *p, const rocl_trace *t, rocl_error *err);
-void rocl_periods_free(rocl_periods *p);
 void rocl_periods_test(const rocl_periods *p, const rocl_batch *b, uint8_t *keep);
 /* An event that reaches over several periods is cut where the first begins and the last ends. */
 void rocl_periods_clip(const rocl_periods *p, const rocl_batch *b, const uint8_t *keep);
@@ -240,6 +237,7 @@ typedef struct rocl_iteration_group {
     uint32_t name;    /* text */
     size_t spans;     /* index of the first of its own; they end where those of the next begin */
 } rocl_iteration_group;
+ROCL_COMPARE_MEMBERS(rocl_compare_groups, rocl_iteration_group, process, name)
 
 typedef struct rocl_iterations {
     rocl_range *ranges;           /* from 1 */

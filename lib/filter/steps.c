@@ -45,13 +45,7 @@ rocl_status rocl_step_filter_see(rocl_step_filter *f, const rocl_trace *t, const
 
 /* ---- which times ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    const rocl_step_time *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
+ROCL_COMPARE_MEMBERS(compare_times, rocl_step_time, process, from)
 
 static bool add_time(rocl_step_filter *f, uint64_t process, int64_t from, int64_t to)
 {

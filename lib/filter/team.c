@@ -48,18 +48,9 @@ void rocl_filter_put_state(const rocl_filter *f, rocl_buf *to)
 
 /* Groups are in the order of their names' ids, which are ours: sorted anew, each with its spans. */
 typedef struct taken_group {
-    rocl_iteration_group group;
-    size_t end; /* of its spans */
+    rocl_iteration_group group; /* first */
+    size_t end;                 /* of its spans */
 } taken_group;
-
-static int compare_groups(const void *a, const void *b)
-{
-    const rocl_iteration_group *x = &((const taken_group *)a)->group;
-    const rocl_iteration_group *y = &((const taken_group *)b)->group;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
-}
 
 static rocl_status sort_groups(rocl_iterations *it, rocl_error *err)
 {
@@ -74,7 +65,7 @@ static rocl_status sort_groups(rocl_iterations *it, rocl_error *err)
     }
     for (size_t i = 0; i < n; i++)
         all[i] = (taken_group){it->groups[i], it->groups[i + 1].spans};
-    qsort(all, n, sizeof *all, compare_groups);
+    qsort(all, n, sizeof *all, rocl_compare_groups);
     for (size_t i = 0; i < n; i++) {
         it->groups[i] = all[i].group;
         it->groups[i].spans = used;
@@ -136,44 +127,39 @@ rocl_status rocl_filter_take_state(rocl_filter *f, rocl_byte_reader *from, rocl_
 
 /* ---- what was met ---------------------------------------------------------------------------- */
 
-/* In an order that follows from the options. */
-static size_t list_flags(rocl_filter *f, atomic_bool **flags)
+/* In an order that follows from the options. NULL: memory is out. */
+static atomic_bool **list_flags(rocl_filter *f, size_t *count)
 {
     rocl_kind_words *const words[] = {&f->kinds.include, &f->kinds.exclude};
     rocl_names *const names[] = {&f->names, &f->kernel_names};
-    size_t n = 0;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < words[i]->count; k++, n++)
-            if (flags)
-                flags[n] = &words[i]->words[k].hit;
-    for (size_t i = 0; i < 2; i++, n += 2)
-        if (flags) {
-            flags[n] = &names[i]->tested;
-            flags[n + 1] = &names[i]->hit;
-        }
-    return n;
+    atomic_bool **flags = calloc(words[0]->count + words[1]->count + 4, sizeof(atomic_bool *));
+    *count = 0;
+    for (size_t i = 0; flags && i < 2; i++)
+        for (size_t k = 0; k < words[i]->count; k++)
+            flags[(*count)++] = &words[i]->words[k].hit;
+    for (size_t i = 0; flags && i < 2; i++) {
+        flags[(*count)++] = &names[i]->tested;
+        flags[(*count)++] = &names[i]->hit;
+    }
+    return flags;
 }
 
 void rocl_filter_put_hits(rocl_filter *f, rocl_buf *to)
 {
-    const size_t n = f ? list_flags(f, NULL) : 0;
-    atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
-    to->failed |= !flags;
-    if (flags && f)
-        list_flags(f, flags);
+    size_t n = 0;
+    atomic_bool **flags = f ? list_flags(f, &n) : NULL;
+    to->failed |= f && !flags;
     rocl_buf_varint(to, n);
-    for (size_t i = 0; flags && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         rocl_buf_byte(to, atomic_load(flags[i]));
     free(flags);
 }
 
 void rocl_filter_add_hits(rocl_filter *f, rocl_byte_reader *from)
 {
-    const size_t n = f ? list_flags(f, NULL) : 0;
-    atomic_bool **flags = calloc(n + 1, sizeof(atomic_bool *));
-    from->bad |= rocl_next_number(from) != n || !flags;
-    if (flags && f)
-        list_flags(f, flags);
+    size_t n = 0;
+    atomic_bool **flags = f ? list_flags(f, &n) : NULL;
+    from->bad |= rocl_next_number(from) != n || (f && !flags);
     const uint8_t *hits = rocl_next_bytes(from, n);
     for (size_t i = 0; hits && i < n; i++)
         if (hits[i])

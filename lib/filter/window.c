@@ -16,19 +16,6 @@ rocl_status rocl_window_check(const rocl_window *w, rocl_error *err)
                      w->end_marker.text ? "-marker" : "", end ? end : "", w->to);
 }
 
-rocl_status rocl_window_within(const rocl_window *w, int64_t first, int64_t last, rocl_error *err)
-{
-    if (w->from <= last && w->to >= first)
-        return ROCL_OK;
-    bool late = w->from > last;
-    const char *text = late ? w->start_text : w->end_text;
-    return rocl_fail(err, ROCL_USAGE,
-                     "%s \"%.100s\" (%" PRId64 " ns) is %s the trace, which is from %" PRId64
-                     " to %" PRId64 " ns",
-                     late ? "--start" : "--end", text ? text : "", late ? w->from : w->to,
-                     late ? "after" : "before", first, last);
-}
-
 static rocl_status parse_edge(rocl_time *time, const char *option, const char *text,
                               const char *marker, rocl_error *err)
 {
@@ -65,25 +52,17 @@ void rocl_window_free(rocl_window *w)
     rocl_marker_free(&w->end_marker);
 }
 
-bool rocl_window_relative(const rocl_window *w)
-{
-    return w->start.base > ROCL_TIME_CLOCK || w->end.base > ROCL_TIME_CLOCK;
-}
-
 bool rocl_window_marked(const rocl_window *w)
 {
     return w->start_marker.text || w->end_marker.text;
 }
 
-rocl_status rocl_window_see(rocl_window *w, uint32_t capture, rocl_kind kind, const rocl_event *e,
+rocl_status rocl_window_see(rocl_window *w, const rocl_batch *b, const rocl_event *e,
                             rocl_error *err)
 {
-    rocl_occurrence o = {
-        .start = e->start, .end = e->end, .capture = capture, .kind = kind, .id = e->id};
-    if (!rocl_marker_see(&w->start_marker, e->name, &o) ||
-        !rocl_marker_see(&w->end_marker, e->name, &o))
-        return rocl_fail_memory(err);
-    return ROCL_OK;
+    return rocl_marker_see(&w->start_marker, b, e) && rocl_marker_see(&w->end_marker, b, e)
+               ? ROCL_OK
+               : rocl_fail_memory(err);
 }
 
 rocl_status rocl_window_resolve(rocl_window *w, int64_t first, int64_t last, rocl_error *err)

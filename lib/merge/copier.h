@@ -141,8 +141,10 @@ static inline int merge_src_number(const merge_copier *c)
 typedef rocl_status merge_row_fn(merge_copier *c, sqlite3_stmt *row, void *ctx, rocl_error *err);
 rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, merge_row_fn *fn,
                         void *ctx, rocl_error *err);
-/* Runs a statement in the format of sqlite3_mprintf likewise, ignoring its rows. */
-rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...);
+/* Runs a statement in the format of sqlite3_mprintf likewise; the second one ignores its rows. */
+rocl_status merge_ask(merge_copier *c, const char *table, merge_row_fn *fn, void *ctx,
+                      rocl_error *err, const char *fmt, ...);
+#define merge_run(c, table, err, ...) merge_ask(c, table, NULL, NULL, err, __VA_ARGS__)
 
 /* A column of the row S of the input, of a literal name; NULL where the input lacks it. */
 #define MERGE_FIELD(s, column) (merge_source_field(s, column) ? "S.\"" column "\"" : "NULL")

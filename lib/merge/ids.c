@@ -139,13 +139,11 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
         else if (s->table < SCHEMA_TRACK && s->table != SCHEMA_OTHER) {
             const char *id = merge_id_of(s);
             const int src = merge_src_number(c);
-            sqlite3_str *sql = sqlite3_str_new(NULL);
             /* Two walks down the tree; min and max in one SELECT are a scan. */
-            sqlite3_str_appendf(sql,
-                                "SELECT (SELECT min(%s) FROM src%d.\"%w\" AS S), "
-                                "(SELECT max(%s) FROM src%d.\"%w\" AS S)",
-                                id, src, s->name, id, src, s->name);
-            st = merge_query(c, s->name, sql, read_range, &c->numbers[s->table], err);
+            st = merge_ask(c, s->name, read_range, &c->numbers[s->table], err,
+                           "SELECT (SELECT min(%s) FROM src%d.\"%w\" AS S), "
+                           "(SELECT max(%s) FROM src%d.\"%w\" AS S)",
+                           id, src, s->name, id, src, s->name);
         } else if (s->table < SCHEMA_STRING && s->table != SCHEMA_OTHER)
             st = look_up_ids(c, s, err);
     }
@@ -159,12 +157,10 @@ rocl_status merge_number_set(merge_copier *c, rocl_error *err)
                        c->set->suffix, c->set->guid, text);
         if (st != ROCL_OK)
             break;
-        sqlite3_str *sql = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(
-            sql, "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
-            (long long)c->categories.all[i].string, c->set->suffix, text);
         schema_table t = SCHEMA_STRING;
-        st = merge_query(c, "rocpd_string", sql, number_row, &t, err);
+        st = merge_ask(c, "rocpd_string", number_row, &t, err,
+                       "SELECT %lld, \"id\" FROM main.\"rocpd_string%w\" WHERE \"string\" = %Q",
+                       (long long)c->categories.all[i].string, c->set->suffix, text);
     }
     return st;
 }
@@ -201,12 +197,10 @@ static rocl_status find_string(merge_copier *c, const char *text, int64_t *id, r
     *id = 0;
     if (!strings || (text && !merge_source_field(strings, "string")))
         return ROCL_OK;
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql,
-                        text ? "SELECT \"id\" FROM src%d.\"%w\" WHERE \"string\" = %Q LIMIT 1"
-                             : "SELECT max(\"id\") FROM src%d.\"%w\"",
-                        merge_src_number(c), strings->name, text);
-    return merge_query(c, strings->name, sql, read_id, id, err);
+    return merge_ask(c, strings->name, read_id, id, err,
+                     text ? "SELECT \"id\" FROM src%d.\"%w\" WHERE \"string\" = %Q LIMIT 1"
+                          : "SELECT max(\"id\") FROM src%d.\"%w\"",
+                     merge_src_number(c), strings->name, text);
 }
 
 /* ctx: the last id of a string. */
@@ -242,12 +236,10 @@ rocl_status merge_read_categories(merge_copier *c, rocl_error *err)
     if (!s || !merge_source_field(s, "name"))
         return ROCL_OK;
     rocl_status st = find_string(c, NULL, &last, err);
-    if (st != ROCL_OK)
-        return st;
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "SELECT \"id\", \"name\" FROM src%d.\"%w\"", merge_src_number(c),
-                        s->name);
-    return merge_query(c, s->name, sql, read_category, &last, err);
+    return st ? st
+              : merge_ask(c, s->name, read_category, &last, err,
+                          "SELECT \"id\", \"name\" FROM src%d.\"%w\"", merge_src_number(c),
+                          s->name);
 }
 
 rocl_status merge_write_categories(merge_copier *c, rocl_error *err)

@@ -4,7 +4,6 @@
  * belongs to it. In a team each rank writes the databases of its inputs there, as rank 0 has named
  * them. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,8 +39,7 @@ typedef struct packer {
 
 static char *join_path(const char *folder, const char *name)
 {
-    char *path = NULL;
-    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+    return rocl_new_text("%s/%s", folder, name);
 }
 
 /* ---- names ---- */
@@ -71,8 +69,7 @@ static char *name_in_folder(const packer *k, size_t source)
     char *name = strdup(base);
     for (unsigned i = 2; name && is_taken(k, source, name); i++) {
         free(name);
-        if (asprintf(&name, "%.*s-%u%s", stem, base, i, base + stem) < 0)
-            name = NULL;
+        name = rocl_new_text("%.*s-%u%s", stem, base, i, base + stem);
     }
     return name;
 }
@@ -348,10 +345,8 @@ static rocl_status commit_files(packer *k, rocl_error *err)
         st = path ? rocl_new_db_refuse_open(path, err) : rocl_fail_memory(err);
         free(path);
         for (int f = 0; f < ROCL_DB_FILES && st == ROCL_OK; f++)
-            if (asprintf(&names[n++], "%s%s", k->names[i], rocl_db_files[f]) < 0) {
-                names[--n] = NULL;
+            if (!(names[n++] = rocl_new_text("%s%s", k->names[i], rocl_db_files[f])))
                 st = rocl_fail_memory(err);
-            }
     }
     if (st == ROCL_OK && !(names[n++] = strdup(k->real ? INDEX : slash ? slash + 1 : folder)))
         st = rocl_fail_memory(err);

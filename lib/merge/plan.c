@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "filter/filter.h"
 #include "source/db/connection.h"
 
@@ -144,30 +145,21 @@ static rocl_status add_file(merge_plan *p, const merge_reader *r, rocl_error *er
 
 /* ---- names of sets ---- */
 
-static bool suffix_is_free(const merge_plan *p, const char *suffix)
+static bool is_free(const merge_plan *p, const char *guid, const char *suffix)
 {
     for (size_t i = 0; i + 1 < p->set_count; i++)
-        if (!sqlite3_stricmp(p->sets[i].suffix, suffix))
-            return false;
-    return true;
-}
-
-static bool guid_is_free(const merge_plan *p, const char *guid)
-{
-    for (size_t i = 0; i + 1 < p->set_count; i++)
-        if (!strcmp(p->sets[i].guid, guid))
+        if (guid ? !strcmp(p->sets[i].guid, guid) : !sqlite3_stricmp(p->sets[i].suffix, suffix))
             return false;
     return true;
 }
 
 static char *make_suffix(const char *guid, unsigned attempt)
 {
-    char *suffix = NULL;
-    int n = attempt ? asprintf(&suffix, "_%s_%u", guid, attempt) : asprintf(&suffix, "_%s", guid);
-    for (char *p = suffix; n > 0 && *p; p++)
+    char *suffix = attempt ? rocl_new_text("_%s_%u", guid, attempt) : rocl_new_text("_%s", guid);
+    for (char *p = suffix; p && *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
-    return n > 0 ? suffix : NULL;
+    return suffix;
 }
 
 /* A set keeps its suffix, unless it has none or another has the same: then it is made of the guid.
@@ -186,17 +178,16 @@ static rocl_status name_set(merge_plan *p, plan_set *s, const char *suffix, rocl
     }
     s->guid = strdup(guid);
     /* Ids are unique within a guid, and texts of several folders may be called alike. */
-    for (unsigned n = 2; s->guid && s->fresh && !guid_is_free(p, s->guid); n++) {
+    for (unsigned n = 2; s->guid && s->fresh && !is_free(p, s->guid, NULL); n++) {
         free(s->guid);
-        if (asprintf(&s->guid, "%s-%u", guid, n) < 0)
-            s->guid = NULL;
+        s->guid = rocl_new_text("%s-%u", guid, n);
     }
-    s->suffix = s->guid && *suffix && suffix_is_free(p, suffix) ? strdup(suffix) : NULL;
+    s->suffix = s->guid && *suffix && is_free(p, NULL, suffix) ? strdup(suffix) : NULL;
     for (unsigned i = 0; s->guid && !s->suffix; i++) {
         s->suffix = make_suffix(s->guid, i);
         if (!s->suffix)
             break;
-        if (!suffix_is_free(p, s->suffix)) {
+        if (!is_free(p, NULL, s->suffix)) {
             free(s->suffix);
             s->suffix = NULL;
         }
@@ -249,11 +240,9 @@ static rocl_status add_slice(plan_set *first, const char *slice, rocl_error *err
     const char *old = first->slices ? strchr(first->slices, '/') : NULL, *of = strchr(slice, '/');
     if (!of || (first->slices && (!old || strcmp(old, of) != 0)))
         return ROCL_OK;
-    char *both = NULL;
-    if (!first->slices)
-        both = strdup(slice);
-    else if (asprintf(&both, "%.*s,%s", (int)(old - first->slices), first->slices, slice) < 0)
-        both = NULL;
+    char *both = first->slices
+                     ? rocl_new_text("%.*s,%s", (int)(old - first->slices), first->slices, slice)
+                     : strdup(slice);
     if (!both)
         return rocl_fail_memory(err);
     free(first->slices);

@@ -1,6 +1,5 @@
 /* Recordings into one: the chunks of many files, without the space that their writers did not use,
  * and compressed. Events are not looked at, so nothing is lost that could be read. */
-#include <stdlib.h>
 
 #include "base/crc32c.h"
 #include "base/deflate.h"

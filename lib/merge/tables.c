@@ -1,7 +1,6 @@
 /* The tables of the output: those of a set are made and filled; those of sets that are done are
  * hidden from SQLite, which searches the whole schema whenever a table is made. Then the views over
  * all. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -205,9 +204,8 @@ static rocl_status keep_table(merge_copier *c, sqlite3_stmt *row, void *ctx, roc
 
 rocl_status merge_hide_tables(merge_copier *c, rocl_error *err)
 {
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(sql, "SELECT name, rootpage, sql FROM main.sqlite_master ORDER BY rowid");
-    rocl_status st = merge_query(c, "sqlite_master", sql, keep_table, NULL, err);
+    rocl_status st = merge_ask(c, "sqlite_master", keep_table, NULL, err,
+                               "SELECT name, rootpage, sql FROM main.sqlite_master ORDER BY rowid");
     c->in_schema = 0;
     /* With WHERE: without it SQLite 3.37 clears the page as a whole, and calls it malformed. */
     return st ? st

@@ -33,14 +33,15 @@ rocl_status merge_query(merge_copier *c, const char *table, sqlite3_str *sql, me
     return st;
 }
 
-rocl_status merge_run(merge_copier *c, const char *table, rocl_error *err, const char *fmt, ...)
+rocl_status merge_ask(merge_copier *c, const char *table, merge_row_fn *fn, void *ctx,
+                      rocl_error *err, const char *fmt, ...)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     va_list ap;
     va_start(ap, fmt);
     sqlite3_str_vappendf(sql, fmt, ap);
     va_end(ap);
-    return merge_query(c, table, sql, NULL, NULL, err);
+    return merge_query(c, table, sql, fn, ctx, err);
 }
 
 /* ---- a row --------------------------------------------------------------------------------- */

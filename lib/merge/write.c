@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/out_tree.h"
+#include "base/text.h"
 #include "filter/filter.h"
 #include "merge/copier.h"
 #include "model/identity.h"
@@ -66,9 +66,7 @@ static char *make_path(const cutter *k, size_t slice)
     const char *path = k->options->path, *dot = strrchr(path, '.');
     int digits = snprintf(NULL, 0, "%zu", k->slices.count);
     size_t stem = dot && !strchr(dot, '/') ? (size_t)(dot - path) : strlen(path);
-    char *name = NULL;
-    int n = asprintf(&name, "%.*s-%0*zu%s", (int)stem, path, digits, slice + 1, path + stem);
-    return n < 0 ? NULL : name;
+    return rocl_new_text("%.*s-%0*zu%s", (int)stem, path, digits, slice + 1, path + stem);
 }
 
 static const char *file_name(const char *path)
@@ -83,14 +81,9 @@ static rocl_status add_file_names(cutter *k, const char *name, rocl_error *err)
 {
     if (!ROCL_GROW(k->names, k->name_cap, k->name_count + ROCL_DB_FILES))
         return rocl_fail_memory(err);
-    for (int i = 0; i < ROCL_DB_FILES; i++) {
-        char **to = &k->names[k->name_count];
-        if (asprintf(to, "%s%s", name, rocl_db_files[i]) < 0) {
-            *to = NULL;
+    for (int i = 0; i < ROCL_DB_FILES; i++, k->name_count++)
+        if (!(k->names[k->name_count] = rocl_new_text("%s%s", name, rocl_db_files[i])))
             return rocl_fail_memory(err);
-        }
-        k->name_count++;
-    }
     return ROCL_OK;
 }
 
@@ -114,10 +107,8 @@ static rocl_status write_slice(cutter *k, size_t slice, const char *path, rocl_w
     if (st == ROCL_OK)
         st = add_file_names(k, file_name(path), err);
     if (st == ROCL_OK &&
-        asprintf(&hidden, "%s/%s", rocl_out_tree_path(k->tree), file_name(path)) < 0) {
-        hidden = NULL;
+        !(hidden = rocl_new_text("%s/%s", rocl_out_tree_path(k->tree), file_name(path))))
         st = rocl_fail_memory(err);
-    }
     if (k->done) /* what the first slice says holds for all */
         t->opt.notice = NULL;
     if (st == ROCL_OK) {
@@ -179,10 +170,10 @@ static rocl_status find_stale(cutter *k, rocl_error *err)
     DIR *d = folder ? opendir(*folder ? folder : ".") : NULL;
     rocl_status st = folder ? ROCL_OK : rocl_fail_memory(err);
     for (struct dirent *e; d && st == ROCL_OK && (e = readdir(d));) {
-        char *other = NULL;
         if (!is_numbered(e->d_name, name, stem, name + stem))
             continue;
-        if (asprintf(&other, "%s%s", folder, e->d_name) < 0) {
+        char *other = rocl_new_text("%s%s", folder, e->d_name);
+        if (!other) {
             st = rocl_fail_memory(err);
             break;
         }

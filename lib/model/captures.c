@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/map.h"
 #include "base/order.h"
 #include "model/identity.h"

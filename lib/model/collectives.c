@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "model/kernel_class.h"
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
@@ -271,9 +272,9 @@ static int compare_communicators(const void *a, const void *b, void *ctx)
         size_t n, m;
         const char *p = rocl_strings_get(c->trace->strings, x[i], &n);
         const char *q = rocl_strings_get(c->trace->strings, y[i], &m);
-        const int order = memcmp(p, q, n < m ? n : m);
-        if (order || n != m)
-            return order ? order : n < m ? -1 : 1;
+        const int order = rocl_compare_bytes(p, n, q, m);
+        if (order)
+            return order;
     }
     return (x[3] > y[3]) - (x[3] < y[3]);
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/regex.h"
 
 struct rocl_step_names {
@@ -115,18 +116,12 @@ void rocl_steps_free(rocl_steps *s)
     free(s->series);
 }
 
-static int compare_bytes(const char *a, size_t n, const char *b, size_t m)
-{
-    const int c = memcmp(a, b, n < m ? n : m);
-    return c ? c : (n > m) - (n < m);
-}
-
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int compare_steps(const void *a, const void *b)
 {
     const rocl_step *x = a, *y = b;
-    int c = compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
+    int c = rocl_compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
     c = c ? c : ORDER(x->process, y->process);
     c = c ? c : ORDER(x->start, y->start);
     c = c ? c : ORDER(x->thread, y->thread);
@@ -137,7 +132,7 @@ static int compare_series(const void *a, const void *b)
 {
     const rocl_step_series *x = a, *y = b;
     const int c = ORDER(y->total, x->total);
-    return c ? c : compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
+    return c ? c : rocl_compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
 }
 
 rocl_status rocl_steps_resolve(rocl_steps *s, const rocl_trace *t, rocl_error *err)
@@ -155,7 +150,8 @@ rocl_status rocl_steps_resolve(rocl_steps *s, const rocl_trace *t, rocl_error *e
     for (size_t i = 0; i < s->count; i++) {
         rocl_step *p = &s->all[i];
         const rocl_step *before = i ? &s->all[i - 1] : NULL;
-        if (!before || compare_bytes(before->stem, before->stem_len, p->stem, p->stem_len) != 0) {
+        if (!before ||
+            rocl_compare_bytes(before->stem, before->stem_len, p->stem, p->stem_len) != 0) {
             if (!ROCL_GROW(s->series, cap, s->series_count + 1))
                 return rocl_fail_memory(err);
             s->series[s->series_count++] =

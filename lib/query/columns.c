@@ -9,7 +9,6 @@
  * and without values what it was declared as. */
 #include "query/columns.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,19 +148,13 @@ static void step_union(sqlite3_context *to, int argc, sqlite3_value **argv)
     u->all[u->count++] = v;
 }
 
-static int compare_intervals(const void *a, const void *b)
-{
-    const interval *x = a, *y = b;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
 static void end_union(sqlite3_context *to)
 {
     intervals *u = sqlite3_aggregate_context(to, 0);
     uint64_t sum = 0;
     int64_t until = INT64_MIN;
     if (u && u->count)
-        qsort(u->all, u->count, sizeof *u->all, compare_intervals);
+        qsort(u->all, u->count, sizeof *u->all, rocl_compare_i64); /* by start */
     for (size_t i = 0; u && i < u->count; i++) {
         const interval *v = &u->all[i];
         const int64_t from = v->start > until ? v->start : until;

@@ -80,12 +80,7 @@ rocl_status rocl_scan_nest(rocl_scan *s, rocl_error *err)
     return st;
 }
 
-int64_t rocl_scan_depth(const rocl_scan *s, uint32_t row)
+int64_t rocl_scan_nesting(const rocl_scan *s, uint32_t row, bool depth)
 {
-    return s->depths[row];
-}
-
-int64_t rocl_scan_parent(const rocl_scan *s, uint32_t row)
-{
-    return s->parents[row];
+    return depth ? s->depths[row] : s->parents[row];
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/order.h"
 #include "query/scan_impl.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -43,8 +44,7 @@ typedef struct ranked_text {
 static int compare_texts(const void *a, const void *b)
 {
     const ranked_text *x = a, *y = b;
-    int d = memcmp(x->bytes, y->bytes, x->len < y->len ? x->len : y->len);
-    return d ? d : (x->len > y->len) - (x->len < y->len);
+    return rocl_compare_bytes(x->bytes, x->len, y->bytes, y->len);
 }
 
 /* Ranks the texts of a column as the collation BINARY does. False: memory is out. */

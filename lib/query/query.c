@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "base/map.h"
 #include "base/sqlite.h"
 #include "query/columns.h"
 #include "query/rocpd.h"
@@ -93,7 +92,7 @@ static int check_time(void *ctx)
 {
     rocl_query *q = ctx;
     struct timespec now;
-    if (rocl_scanner_is_interrupted(q->scanner))
+    if (atomic_load(&q->scanner->interrupted))
         return 1;
     if (!q->options.seconds)
         return 0;
@@ -136,7 +135,8 @@ rocl_status rocl_query_open(rocl_query **query, rocl_trace *t, const rocl_query_
                                              NULL)
                            : SQLITE_OK;
     if (st == ROCL_OK && rc == SQLITE_OK) {
-        rocl_scanner_on_wait(q->scanner, check_time, q);
+        q->scanner->stop = check_time;
+        q->scanner->stop_ctx = q;
         if (q->options.heap)
             sqlite3_hard_heap_limit64((sqlite3_int64)q->options.heap);
         char *cache = sqlite3_mprintf("PRAGMA cache_size = -%d", CACHE_KIB);
@@ -194,7 +194,7 @@ size_t rocl_query_memory(const rocl_query *q)
 
 void rocl_query_interrupt(rocl_query *q)
 {
-    rocl_scanner_interrupt(q->scanner);
+    atomic_store(&q->scanner->interrupted, true);
     sqlite3_interrupt(q->db);
 }
 
@@ -451,7 +451,7 @@ rocl_status rocl_query_run(rocl_query *q, const char *sql, rocl_result_fn *fn, v
 {
     statement_run run = {.sql = sql, .at = sql, .fn = fn, .ctx = ctx};
     rocl_status st = ROCL_OK;
-    rocl_scanner_reset(q->scanner);
+    atomic_store(&q->scanner->interrupted, false);
     q->error_offset = -1;
     while (*run.at && st == ROCL_OK) {
         sqlite3_stmt *s = NULL;

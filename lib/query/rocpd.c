@@ -1,7 +1,6 @@
 /* The tables of ROCm's databases in SQL; see rocpd.h. */
 #include "query/rocpd.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/out_tree.h"
 #include "base/sqlite.h"
+#include "base/text.h"
 #include "format/schema.h"
 #include "model/identity.h"
 #include "query/views.h"
@@ -156,10 +156,8 @@ static rocl_status attach_copy(rocl_rocpd_tables *r, rocl_trace *t, rocl_error *
     rocl_out_tree *tree = NULL;
     rocl_status st = rocl_out_tree_open(&tree, rocl_temp_folder(t->opt.tmpdir), err);
     r->copied = true;
-    if (st == ROCL_OK && asprintf(&path, "%s/trace.db", rocl_out_tree_path(tree)) < 0) {
-        path = NULL;
+    if (st == ROCL_OK && !(path = rocl_new_text("%s/trace.db", rocl_out_tree_path(tree))))
         st = rocl_fail_memory(err);
-    }
     if (st == ROCL_OK) {
         const rocl_rocpd_options o = {.path = path, .keep_environment = true};
         rocl_notice(t, "the tables of rocpd are those of a temporary database of the inputs");

@@ -55,12 +55,19 @@ typedef struct row_writer {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static void put_number(rocl_buf *to, const rocl_sql_value *v)
+/* A cell as bare text. */
+static inline void put_value(rocl_buf *to, const rocl_sql_value *v, const char *null)
 {
     if (v->type == ROCL_SQL_INTEGER)
         rocl_buf_i64(to, v->integer);
-    else
+    else if (v->type == ROCL_SQL_REAL)
         rocl_buf_double(to, v->real);
+    else if (v->type == ROCL_SQL_NULL)
+        rocl_buf_str(to, null);
+    else if (v->type == ROCL_SQL_BLOB)
+        rocl_blob_put(to, v->text, v->len);
+    else
+        rocl_buf_put(to, v->text, v->len);
 }
 
 static bool is_number(const rocl_sql_value *v)
@@ -87,33 +94,17 @@ static void put_plain_text(rocl_buf *to, const char *p, size_t n)
 
 static void put_json_cell(rocl_buf *to, const rocl_sql_value *v)
 {
-    if (v->type == ROCL_SQL_NULL || (v->type == ROCL_SQL_REAL && !isfinite(v->real))) {
-        rocl_buf_str(to, "null");
-    } else if (is_number(v)) {
-        put_number(to, v);
+    if (v->type == ROCL_SQL_TEXT) {
+        rocl_json_put_string(to, v->text, v->len);
     } else if (v->type == ROCL_SQL_BLOB) {
         rocl_buf_byte(to, '"');
         rocl_blob_put(to, v->text, v->len);
         rocl_buf_byte(to, '"');
+    } else if (v->type == ROCL_SQL_REAL && !isfinite(v->real)) {
+        rocl_buf_str(to, "null");
     } else {
-        rocl_buf_byte(to, '"');
-        rocl_json_put(to, v->text, v->len);
-        rocl_buf_byte(to, '"');
+        put_value(to, v, "null");
     }
-}
-
-/* The cell as bare text, in w->cell. */
-static void make_text(row_writer *w, const rocl_sql_value *v, const char *null)
-{
-    w->cell.len = 0;
-    if (v->type == ROCL_SQL_NULL)
-        rocl_buf_str(&w->cell, null);
-    else if (is_number(v))
-        put_number(&w->cell, v);
-    else if (v->type == ROCL_SQL_BLOB)
-        rocl_blob_put(&w->cell, v->text, v->len);
-    else
-        rocl_buf_put(&w->cell, v->text, v->len);
 }
 
 static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
@@ -125,22 +116,21 @@ static void put_csv_cell(row_writer *w, const rocl_sql_value *v)
     } else if (w->as_python && v->type == ROCL_SQL_REAL && isfinite(v->real)) {
         rocl_repr_put(&w->text, v->real);
     } else {
-        make_text(w, v, "");
-        rocl_buf_put(&w->text, w->cell.data, w->cell.len);
+        put_value(&w->text, v, "");
     }
 }
 
 static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
 {
     static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
-    rocl_buf plain = {0};
+    rocl_buf *plain = &w->cell;
+    plain->len = 0;
     if (v->type == ROCL_SQL_TEXT)
-        rocl_csv_put_bare(&plain, v->text, v->len);
+        rocl_csv_put_bare(plain, v->text, v->len);
     else
-        make_text(w, v, "");
-    const rocl_buf *from = v->type == ROCL_SQL_TEXT ? &plain : &w->cell;
-    for (size_t i = 0; i < from->len; i++) {
-        const char c = (char)from->data[i], *at = c ? strchr(special, c) : NULL;
+        put_value(plain, v, "");
+    for (size_t i = 0; i < plain->len; i++) {
+        const char c = (char)plain->data[i], *at = c ? strchr(special, c) : NULL;
         if (at) {
             rocl_buf_byte(&w->text, '\\');
             rocl_buf_byte(&w->text, (uint8_t)letters[at - special]);
@@ -148,14 +138,14 @@ static void put_tsv_cell(row_writer *w, const rocl_sql_value *v)
             rocl_buf_byte(&w->text, (uint8_t)c);
         }
     }
-    rocl_buf_free_into(&plain, &w->text);
 }
 
 /* For Markdown and HTML. */
 static void put_markup_cell(row_writer *w, const rocl_sql_value *v)
 {
     rocl_buf plain = {0};
-    make_text(w, v, "");
+    w->cell.len = 0;
+    put_value(&w->cell, v, "");
     put_plain_text(&plain, w->cell.len ? (const char *)w->cell.data : "", w->cell.len);
     if (w->format == ROCL_ROWS_HTML)
         rocl_markup_put(&w->text, (const char *)plain.data, plain.len);
@@ -260,12 +250,8 @@ static void put_table_cell(row_writer *w, size_t column, const rocl_sql_value *v
     const size_t from = to->len;
     if (v->type == ROCL_SQL_TEXT)
         put_plain_text(to, v->text, v->len);
-    else if (v->type == ROCL_SQL_BLOB)
-        rocl_blob_put(to, v->text, v->len);
-    else if (v->type == ROCL_SQL_NULL)
-        rocl_buf_str(to, "NULL");
     else
-        put_number(to, v);
+        put_value(to, v, "NULL");
     if (!w->waiting) {
         put_padded(w, column, to->data, to->len, is_number(v));
         return;
@@ -362,9 +348,8 @@ static void begin_result(row_writer *w, const rocl_result_row *r)
             rocl_buf_str(&w->text,
                          w->results > 1 ? ",\n    {\"columns\": [" : "\n    {\"columns\": [");
             for (size_t i = 0; i < r->count; i++) {
-                rocl_buf_str(&w->text, i ? ", \"" : "\"");
-                rocl_json_put(&w->text, r->columns[i], strlen(r->columns[i]));
-                rocl_buf_byte(&w->text, '"');
+                rocl_buf_str(&w->text, i ? ", " : "");
+                rocl_json_put_string(&w->text, r->columns[i], strlen(r->columns[i]));
             }
             rocl_buf_str(&w->text, "],\n     \"rows\": [");
         } else {

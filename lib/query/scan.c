@@ -22,19 +22,6 @@
 
 enum { WAIT_MS = 50 }; /* after which a waiting reader looks whether it was interrupted */
 
-struct rocl_scanner {
-    rocl_trace *trace;
-    rocl_scan *active; /* whose pipeline runs; NULL: none */
-    rocl_scan **kept;  /* whole, in the order of their last use; each has a reference here */
-    size_t kept_count, kept_cap;
-    size_t memory;
-    atomic_size_t used; /* bytes of blocks in memory */
-    atomic_bool interrupted;
-    int (*stop)(void *ctx); /* NULL: nothing else may stop a wait */
-    void *stop_ctx;
-    uint64_t faults[ROCL_FAULTS];
-};
-
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 void rocl_cell_set_release(rocl_cell_set *set)
@@ -412,12 +399,6 @@ static rocl_status wait_for_rows(rocl_scan *s, rocl_error *err)
     return ROCL_OK;
 }
 
-void rocl_scanner_on_wait(rocl_scanner *r, int (*stop)(void *ctx), void *ctx)
-{
-    r->stop = stop;
-    r->stop_ctx = ctx;
-}
-
 /* The scan under way ends on its own: what its cursor has not seen is kept. */
 static rocl_status finish_active(rocl_scanner *r, rocl_error *err)
 {
@@ -671,26 +652,6 @@ void rocl_scanner_free(rocl_scanner *r)
     }
     free(r->kept);
     free(r);
-}
-
-rocl_trace *rocl_scanner_trace(const rocl_scanner *r)
-{
-    return r->trace;
-}
-
-void rocl_scanner_interrupt(rocl_scanner *r)
-{
-    atomic_store(&r->interrupted, true);
-}
-
-void rocl_scanner_reset(rocl_scanner *r)
-{
-    atomic_store(&r->interrupted, false);
-}
-
-bool rocl_scanner_is_interrupted(const rocl_scanner *r)
-{
-    return atomic_load(&r->interrupted);
 }
 
 void rocl_scanner_put_faults(const rocl_scanner *r)

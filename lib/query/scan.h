@@ -7,8 +7,8 @@
  * (a join), the first is read to its end and kept, in memory up to the limit of the reader and in
  * a temporary file beyond. What was kept whole is used again by scans that ask for the same.
  *
- * A reader, its scans and cursors are used by one thread at a time; only rocl_scanner_interrupt()
- * may come from any thread or signal handler. */
+ * A reader, its scans and cursors are used by one thread at a time; only `interrupted` may be
+ * set from any thread or signal handler. */
 #ifndef ROCL_QUERY_SCAN_H
 #define ROCL_QUERY_SCAN_H
 
@@ -60,20 +60,25 @@ typedef struct rocl_scan_spec {
     unsigned test_count;
 } rocl_scan_spec;
 
-typedef struct rocl_scanner rocl_scanner;
 typedef struct rocl_scan rocl_scan;
+typedef struct rocl_scanner {
+    rocl_trace *trace;
+    rocl_scan *active; /* whose pipeline runs; NULL: none */
+    rocl_scan **kept;  /* whole, in the order of their last use; each has a reference here */
+    size_t kept_count, kept_cap;
+    size_t memory;
+    atomic_size_t used; /* bytes of blocks in memory */
+    /* What waits for rows ends with ROCL_INTERNAL soon after it is set. */
+    atomic_bool interrupted;
+    /* Asked while rows are waited for: not 0 is an interruption, too. NULL: nobody is asked. */
+    int (*stop)(void *ctx);
+    void *stop_ctx;
+    uint64_t faults[ROCL_FAULTS];
+} rocl_scanner;
 
 /* memory: bytes of blocks that are kept in memory. */
 rocl_status rocl_scanner_new(rocl_scanner **r, rocl_trace *t, size_t memory, rocl_error *err);
 void rocl_scanner_free(rocl_scanner *r); /* after its scans are released */
-rocl_trace *rocl_scanner_trace(const rocl_scanner *r);
-
-/* What waits for rows ends with ROCL_INTERNAL soon after; until it is reset. */
-void rocl_scanner_interrupt(rocl_scanner *r);
-void rocl_scanner_reset(rocl_scanner *r);
-bool rocl_scanner_is_interrupted(const rocl_scanner *r);
-/* Looked at while rows are waited for: not 0 is an interruption, too. */
-void rocl_scanner_on_wait(rocl_scanner *r, int (*stop)(void *ctx), void *ctx);
 
 /* Faults of all scans together: of each kind as many as the scan that met most of them. */
 void rocl_scanner_put_faults(const rocl_scanner *r);
@@ -125,8 +130,8 @@ rocl_status rocl_scan_order(rocl_scan *s, const rocl_order_term *terms, unsigned
  * scan that has the columns of rocl_nesting_needs(), all kinds and no tests. Kept by the scan. */
 uint64_t rocl_nesting_needs(const rocl_relation *r);
 rocl_status rocl_scan_nest(rocl_scan *s, rocl_error *err);
-int64_t rocl_scan_depth(const rocl_scan *s, uint32_t row);
-int64_t rocl_scan_parent(const rocl_scan *s, uint32_t row); /* or ROCL_CELL_NULL */
+/* The depth of a row, or its parent: ROCL_CELL_NULL without one. */
+int64_t rocl_scan_nesting(const rocl_scan *s, uint32_t row, bool depth);
 
 /* Rows by the values of some columns. Kept by the scan. */
 typedef struct rocl_row_index rocl_row_index;

@@ -230,9 +230,8 @@ static int filter_rows(sqlite3_vtab_cursor *cursor, int idxNum, const char *plan
     c->row = 0;
     c->walk = WALK_NOTHING;
     if (st == ROCL_OK) {
-        rocl_trace *trace = rocl_scanner_trace(scanner);
-        c->strings = trace->strings;
-        rocl_plan_read(q, t, plan, argc, argv, c->filtered > 0, trace->strings);
+        c->strings = scanner->trace->strings;
+        rocl_plan_read(q, t, plan, argc, argv, c->filtered > 0, scanner->trace->strings);
         st = q->nothing ? ROCL_OK : start_walk(c, q, scanner, err);
     }
     if (q)
@@ -300,8 +299,7 @@ static int put_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int colu
         const uint32_t row = c->walk == WALK_BLOCKS
                                  ? (uint32_t)(c->next_block - 1) << ROCL_BLOCK_SHIFT | c->row
                                  : c->row_number;
-        cell = !strcmp(t->columns[column].name, "depth") ? rocl_scan_depth(c->scan, row)
-                                                         : rocl_scan_parent(c->scan, row);
+        cell = rocl_scan_nesting(c->scan, row, !strcmp(t->columns[column].name, "depth"));
     } else {
         cell = rocl_cell_at(c->block, c->place[column], c->row);
     }

@@ -1,6 +1,5 @@
 /* A team of processes of this machine: forks of this one, each at a pair of sockets to rank 0. */
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -239,6 +239,13 @@ void rocl_team_put_text(rocl_buf *b, const char *text, size_t n)
     rocl_buf_put(b, text, n);
 }
 
+void rocl_team_put_interned(rocl_buf *b, const rocl_strings *texts, uint32_t text)
+{
+    size_t n;
+    const char *p = rocl_strings_get(texts, text, &n);
+    rocl_team_put_text(b, p, n);
+}
+
 void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts)
 {
     uint32_t left = rocl_strings_not_utf8(texts);

@@ -113,6 +113,7 @@ char *rocl_team_text(rocl_byte_reader *r);
 /* Such a text as one of the trace; 0: the message is bad. */
 uint32_t rocl_team_intern_text(rocl_strings *texts, rocl_byte_reader *r);
 void rocl_team_put_text(rocl_buf *b, const char *text, size_t n);
+void rocl_team_put_interned(rocl_buf *b, const rocl_strings *texts, uint32_t text);
 /* Texts that are not UTF-8 are counted once for the whole trace: so they are sent. */
 void rocl_team_put_bad_texts(rocl_buf *b, const rocl_strings *texts);
 void rocl_team_take_bad_texts(rocl_strings *texts, rocl_byte_reader *r);

@@ -3,6 +3,7 @@
 #include "timeline/record.h"
 
 #include "base/error.h"
+#include "base/order.h"
 #include "model/fields.h"
 
 #include <stdlib.h>
@@ -334,12 +335,6 @@ static void free_counts(rocl_sequence_counts *c)
     *c = (rocl_sequence_counts){0};
 }
 
-static int compare_by_number(const void *a, const void *b)
-{
-    const rocl_sequence *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
 rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, size_t *count,
                                    rocl_error *err)
 {
@@ -355,7 +350,7 @@ rocl_status rocl_encoder_sequences(const rocl_encoder *p, rocl_sequence **all, s
         for (size_t i = 0; i < p->workers[w].counts.count; i++)
             s[n++] = p->workers[w].counts.all[i];
     if (n)
-        qsort(s, n, sizeof *s, compare_by_number);
+        qsort(s, n, sizeof *s, rocl_compare_u64); /* by number, the first member */
     for (size_t i = 0; i < n; i++) {
         rocl_sequence *last = *count ? &s[*count - 1] : NULL;
         if (!last || last->number != s[i].number) {

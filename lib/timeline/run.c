@@ -2,7 +2,6 @@
  * ranges that are drawn concurrently, and reading one. */
 #include "timeline/timeline.h"
 
-#include "base/array.h"
 #include "base/error.h"
 #include "trace/pipeline.h"
 

@@ -5,8 +5,6 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#include <stdlib.h>
-
 /* Defines the track of a meter when it is first drawn on: tracks without values do not appear. */
 static rocl_status define_meter(rocl_drawing *p, uint32_t meter, rocl_track track, rocl_error *err)
 {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "filter/align.h"
 #include "filter/filter.h"
 #include "model/identity.h"
 #include "trace/collective_clocks.h"
-#include "trace/nodes.h"
 #include "trace/pipeline.h"
 #include "source/source.h"
 
@@ -76,13 +76,7 @@ void rocl_widen_to_capture(rocl_trace *t, rocl_model_capture *c, int64_t *first,
         widen_span(first, last, from, to);
 }
 
-static int compare_by_first(const void *a, const void *b)
-{
-    const span *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->machine > y->machine) - (x->machine < y->machine);
-}
+ROCL_COMPARE_MEMBERS(compare_by_first, span, first, machine)
 
 void rocl_align_check(rocl_trace *t)
 {

@@ -8,10 +8,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
-#include "base/num.h"
 #include "base/order.h"
 #include "model/collectives.h"
 #include "model/identity.h"
@@ -104,13 +102,7 @@ static bool add_sample(clocks *k, uint32_t a, uint32_t b, int64_t end_a, int64_t
     return true;
 }
 
-static int compare_ends(const void *a, const void *b)
-{
-    const struct clock_end *x = a, *y = b;
-    if (x->clock != y->clock)
-        return x->clock < y->clock ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
-}
+ROCL_COMPARE_MEMBERS(compare_ends, struct clock_end, clock, end)
 
 /* The median counts where several ranks are on a clock. */
 static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)

@@ -364,12 +364,10 @@ static rocl_status begin_rank(run *r, unsigned rank, rocl_error *err)
         const rocl_model_capture *c = t->captures[i];
         if (dealt->rank != rank || !r->read->wanted[i])
             continue;
-        size_t len;
-        const char *guid = rocl_strings_get(t->strings, c->pub.guid, &len);
         rocl_buf_varint(&list, dealt->input);
         rocl_buf_varint(&list, dealt->nth);
         rocl_buf_varint(&list, i);
-        rocl_team_put_text(&list, guid, len);
+        rocl_team_put_interned(&list, t->strings, c->pub.guid);
         rocl_deal_put_clock(&list, c);
         n++;
     }

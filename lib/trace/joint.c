@@ -3,13 +3,11 @@
  * while it works. */
 #include "trace/joint_impl.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/map.h"
 #include "filter/filter.h"
 #include "trace/remote.h"

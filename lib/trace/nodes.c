@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "trace/deal.h"
 
 enum { HOST_MAX = 256 };
@@ -208,7 +209,7 @@ static rocl_status take_found(finds *f, const hosts *h, unsigned rank, rocl_byte
         snprintf(h->names[rank], HOST_MAX, "%s", host);
     if (st == ROCL_OK && status != ROCL_OK)
         st = rocl_fail(err, status, "%s:%s", host, text);
-    if (st == ROCL_OK && *text && !f->why && asprintf(&f->why, "%s:%s", host, text) < 0)
+    if (st == ROCL_OK && *text && !f->why && !(f->why = rocl_new_text("%s:%s", host, text)))
         st = rocl_fail_memory(err);
     for (; n && st == ROCL_OK; n--) {
         found what = {.host = h->firsts[rank]};
@@ -430,7 +431,7 @@ static rocl_status add_sources(rocl_trace *t, const hosts *h, const finds *f, ro
         const char *host = h->names && what->rank ? h->names[what->rank] : "";
         if (!s)
             return rocl_fail_memory(err);
-        if (asprintf(&s->path, "%s%s%s", host, *host ? ":" : "", what->path) < 0) {
+        if (!(s->path = rocl_new_text("%s%s%s", host, *host ? ":" : "", what->path))) {
             free(s);
             t->node_sources[i] = NULL;
             return rocl_fail_memory(err);
@@ -515,10 +516,8 @@ static rocl_status find_on_nodes(rocl_trace *t, hosts *h, const char *const *nam
     }
     if (f->why) {
         char *own = f->why;
-        if (asprintf(&f->why, "%s:%s", h->names[0], own) < 0) {
-            f->why = NULL;
+        if (!(f->why = rocl_new_text("%s:%s", h->names[0], own)))
             st = rocl_fail_memory(err);
-        }
         free(own);
     }
     if (st == ROCL_OK)

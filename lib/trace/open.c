@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
 #include "base/out_tree.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "filter/filter.h"
 #include "model/kernel_class.h"
 #include "model/steps.h"
@@ -246,10 +246,9 @@ static rocl_status write_joined(rocl_trace *t, char **path, rocl_error *err)
     rocl_status st = rocl_out_tree_open(&j->tree, rocl_temp_folder(t->opt.tmpdir), err);
     if (st != ROCL_OK)
         return st;
-    if (asprintf(path, "%s/%s", rocl_out_tree_path(j->tree), slash ? slash + 1 : j->paths[0]) < 0) {
-        *path = NULL;
+    *path = rocl_new_text("%s/%s", rocl_out_tree_path(j->tree), slash ? slash + 1 : j->paths[0]);
+    if (!*path)
         return rocl_fail_memory(err);
-    }
     const rocl_rocpd_options whole = {.path = *path, .keep_environment = true};
     st = open_trace(&slices, (const char *const *)j->paths, j->count, &plain, true, err);
     if (st == ROCL_OK)

@@ -81,12 +81,10 @@ void rocl_defs_close(rocl_defs *d, rocl_buf *to)
 /* From 1 on; 0 is ROCL_NONE. */
 static uint32_t number_text(rocl_defs *d, uint32_t text)
 {
-    size_t n;
     uint32_t number = text == ROCL_NONE ? 0 : rocl_map_get(&d->numbers, text, 0);
     if (number || text == ROCL_NONE)
         return number;
-    const char *p = rocl_strings_get(d->trace->strings, text, &n);
-    rocl_team_put_text(&d->texts, p, n);
+    rocl_team_put_interned(&d->texts, d->trace->strings, text);
     number = ++d->text_count;
     d->texts.failed |= !rocl_map_put(&d->numbers, text, number);
     return number;
@@ -161,11 +159,8 @@ rocl_status rocl_defs_take(rocl_defs_reader *d, rocl_trace *t, rocl_byte_reader 
     if (!d->texts)
         return from->bad ? rocl_team_bad_message(err) : rocl_fail_memory(err);
     d->texts[0] = ROCL_NONE;
-    while (d->text_count < texts && !from->bad) {
-        const uint64_t n = rocl_next_number(from);
-        const char *p = (const char *)rocl_next_bytes(from, n);
-        d->texts[++d->text_count] = p ? rocl_strings_put(t->strings, p, n) : 0;
-    }
+    while (d->text_count < texts && !from->bad)
+        d->texts[++d->text_count] = rocl_team_intern_text(t->strings, from);
     const uint64_t arrays = rocl_next_number(from);
     from->bad |= arrays > (uint64_t)(from->end - from->p);
     d->arrays = from->bad ? NULL : calloc(arrays + 1, sizeof *d->arrays);
@@ -228,11 +223,9 @@ rocl_status rocl_outline_make(rocl_buf *outline, const rocl_trace *t, rocl_error
     for (size_t i = 0; i < t->capture_count; i++) {
         const rocl_model_capture *c = t->captures[i];
         const rocl_capture *p = &c->pub;
-        size_t n;
-        const char *guid = rocl_strings_get(t->strings, p->guid, &n);
         rocl_buf_byte(&d.bytes, c->joins_next);
         rocl_buf_varint(&d.bytes, c->run);
-        rocl_team_put_text(&d.bytes, guid, n);
+        rocl_team_put_interned(&d.bytes, t->strings, p->guid);
         rocl_team_put_text(&d.bytes, p->path, strlen(p->path));
         /* Most ranks do not read it: its threads and counters are not used, only counted. */
         rocl_buf_varint(&d.bytes, p->thread_count);
@@ -276,11 +269,7 @@ static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, 
     c->pub.trace = d->trace;
     c->joins_next = joins && *joins;
     c->run = (uint32_t)rocl_next_number(from);
-    const uint64_t len = rocl_next_number(from);
-    const char *guid = (const char *)rocl_next_bytes(from, len);
-    if (from->bad)
-        return rocl_team_bad_message(err);
-    c->pub.guid = rocl_strings_put(d->trace->strings, guid, len);
+    c->pub.guid = rocl_team_intern_text(d->trace->strings, from);
     const uint64_t n = rocl_next_number(from);
     const char *path = (const char *)rocl_next_bytes(from, n);
     c->pub.path = path ? rocl_arena_dup(&c->arena, path, n) : NULL;
@@ -329,9 +318,7 @@ void rocl_defs_put(rocl_defs *d, const rocl_model_capture *c)
 {
     const rocl_capture *p = &c->pub;
     rocl_buf *to = &d->bytes;
-    size_t n;
-    const char *guid = rocl_strings_get(d->trace->strings, p->guid, &n);
-    rocl_team_put_text(to, guid, n);
+    rocl_team_put_interned(to, d->trace->strings, p->guid);
     rocl_buf_varint(to, (uint32_t)(p->rank + 1));
     rocl_buf_varint(to, (uint32_t)p->rocm_end);
     rocl_buf_byte(to, c->has_untimed_values);
@@ -348,11 +335,7 @@ rocl_status rocl_defs_get(rocl_defs_reader *d, rocl_model_capture *c, rocl_error
 {
     rocl_capture *p = &c->pub;
     rocl_byte_reader *from = d->from;
-    const uint64_t n = rocl_next_number(from);
-    const char *guid = (const char *)rocl_next_bytes(from, n);
-    if (!guid)
-        return rocl_team_bad_message(err);
-    p->guid = rocl_strings_put(d->trace->strings, guid, n);
+    p->guid = rocl_team_intern_text(d->trace->strings, from);
     p->rank = (int32_t)rocl_next_number(from) - 1;
     p->rocm_end = (int32_t)rocl_next_number(from);
     const uint8_t *untimed = rocl_next_bytes(from, 1);

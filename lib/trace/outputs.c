@@ -160,8 +160,7 @@ rocl_status rocl_joint_append(output *o, uint64_t number, const void *bytes, siz
         if (p->fd < 0)
             p->fd = rocl_temp_file(p->trace->opt.tmpdir, &p->folder);
         if (p->fd < 0 || !rocl_write_at(p->fd, bytes, n, p->end))
-            return rocl_fail(err, ROCL_OUTPUT, "temporary file in %s: %s", p->folder,
-                             strerror(errno));
+            return rocl_fail_temporary(err, p->folder, errno);
         x.at = p->end;
         p->end += n;
         p->stored += n;

@@ -8,18 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "base/out_set.h"
 #include "base/sync.h"
 
-static int compare_by_number(const void *a, const void *b)
-{
-    const part *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
+ROCL_COMPARE_MEMBERS(compare_by_number, part, number, at)
 
 /* Brings the pieces of each part together, in the order of the captures. */
 static void sort_parts(rocl_joint *p)

@@ -14,7 +14,6 @@
 #include "source/reader.h"
 #include "trace/deal.h"
 #include "trace/nodes.h"
-#include "trace/dealt.h"
 #include "trace/outline.h"
 
 /* ---- on another rank ------------------------------------------------------------------------- */

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
+#include "base/order.h"
 #include "model/identity.h"
 #include "source/source.h"
 #include "trace/clocks.h"
@@ -58,31 +58,16 @@ static rocl_status repeats_rank(const rocl_trace *t, bool *repeats, rocl_error *
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_by_clock(const void *a, const void *b)
-{
-    const span *x = a, *y = b;
-    const int by = compare_numbers(x->clock, y->clock);
-    return by ? by : compare_numbers(x->first, y->first);
-}
-
-static int compare_by_time(const void *a, const void *b)
-{
-    const span *x = a, *y = b;
-    const int by = compare_numbers(x->first, y->first);
-    return by ? by : compare_numbers(x->clock, y->clock);
-}
+ROCL_COMPARE_MEMBERS(compare_by_clock, span, clock, first)
+ROCL_COMPARE_MEMBERS(compare_by_time, span, first, clock)
+ROCL_COMPARE_MEMBERS(compare_by_rank, occurrence, rank, run)
 
 static int compare_occurrences(const void *a, const void *b)
 {
     const occurrence *x = a, *y = b;
-    int by = compare_numbers(x->group, y->group);
-    by = by ? by : compare_numbers(x->rank, y->rank);
-    return by ? by : compare_numbers(x->capture, y->capture);
+    int by = rocl_number_order(x->group, y->group);
+    by = by ? by : rocl_number_order(x->rank, y->rank);
+    return by ? by : rocl_number_order(x->capture, y->capture);
 }
 
 static rocl_status make_groups(finder *f, rocl_error *err)
@@ -177,13 +162,6 @@ static rocl_status number_by_ranks(finder *f, rocl_error *err)
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
-
-static int compare_by_rank(const void *a, const void *b)
-{
-    const occurrence *x = a, *y = b;
-    const int by = compare_numbers(x->rank, y->rank);
-    return by ? by : compare_numbers(x->run, y->run);
-}
 
 enum { MOST_NAMED = 4 };
 

@@ -81,17 +81,15 @@ static rocl_status send_fresh_texts(server *s, const rocl_wire_texts *t, rocl_er
     uint64_t n = 0;
     for (size_t i = 0; i < t->fresh_count; i++) {
         const uint32_t text = t->fresh[i];
-        size_t len;
         if (!ROCL_GROW(h->sent, h->sent_cap, (size_t)text + 1)) {
             rocl_buf_free(&list);
             return rocl_fail_memory(err);
         }
         if (h->sent[text])
             continue;
-        const char *bytes = rocl_strings_get(h->trace->strings, text, &len);
         h->sent[text] = 1;
         rocl_buf_varint(&list, text);
-        rocl_team_put_text(&list, bytes, len);
+        rocl_team_put_interned(&list, h->trace->strings, text);
         n++;
     }
     rocl_buf_byte(&b, ROCL_TEAM_TEXTS);

@@ -9,7 +9,6 @@
  * What they finish goes into one set of outputs, and gets its names when all have succeeded. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/out_set.h"

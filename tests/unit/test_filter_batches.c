@@ -135,10 +135,11 @@ static void test_bounded_picks(void **state)
     (void)state;
     world *w = world_new(&(rocl_options){.start_marker = "m", .end_marker = "m:5"});
     rocl_window win;
+    const rocl_batch b = {.capture = &w->captures[0].pub, .kind = ROCL_MARKER};
     assert_int_equal(rocl_window_new(&win, &w->trace, NULL), ROCL_OK);
     for (uint32_t i = 0; i < 100000; i++) {
         rocl_event e = {.start = 100000 - i, .end = 100001 - i, .name = text(w, "m")};
-        assert_int_equal(rocl_window_see(&win, 0, ROCL_MARKER, &e, NULL), ROCL_OK);
+        assert_int_equal(rocl_window_see(&win, &b, &e, NULL), ROCL_OK);
     }
     assert_true(win.start_marker.whole.cap <= 4 && win.end_marker.numbered.cap <= 8);
     assert_int_equal(rocl_window_resolve(&win, 0, 0, NULL), ROCL_OK);
@@ -167,8 +168,9 @@ static void test_equal_starts(void **state)
         for (size_t i = COUNT(order); i-- > 0;) {
             rocl_event e = {
                 .start = 5, .end = 11 + (int64_t)i, .id = order[i].id, .name = text(w, "m")};
-            assert_int_equal(rocl_window_see(&win, order[i].capture, order[i].kind, &e, NULL),
-                             ROCL_OK);
+            const rocl_batch b = {.capture = &w->captures[order[i].capture].pub,
+                                  .kind = order[i].kind};
+            assert_int_equal(rocl_window_see(&win, &b, &e, NULL), ROCL_OK);
         }
         assert_int_equal(rocl_window_resolve(&win, 0, 0, NULL), ROCL_OK);
         assert_int_equal(win.to, 10 + (int64_t)n);

@@ -1,6 +1,5 @@
 /* Calls of the host: their arguments and results, as regions in chunks and as lines of text. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "capture/rtg/rtg.h"

@@ -5,7 +5,6 @@
  * Two processes never share a number at a time; one that comes after another with the same number
  * has another begin. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* The thread of the sampler: reads every source when it is due, and sleeps in between. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -280,13 +280,7 @@ static bool plan_open_slices(cut *c)
     return ok;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const value_before *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->track > y->track) - (x->track < y->track);
-}
+ROCL_COMPARE_MEMBERS(compare_values, value_before, at, track)
 
 rocl_status cut_make_plan(cut *c, rocl_error *err)
 {
