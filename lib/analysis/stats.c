@@ -79,6 +79,11 @@ const char *rocl_report_name(rocl_report r)
     return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r]->name : "";
 }
 
+const char *rocl_report_help(rocl_report r)
+{
+    return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r]->help : "";
+}
+
 /* ---- collectors ------------------------------------------------------------------------------ */
 
 static bool is_wanted(const rocl_collector_def *def, const rocl_stats_options *o)

@@ -146,10 +146,11 @@ static size_t list_flags(rocl_filter *f, atomic_bool **flags)
         for (size_t k = 0; k < words[i]->count; k++, n++)
             if (flags)
                 flags[n] = &words[i]->words[k].hit;
-    for (size_t i = 0; i < 2; i++, n += 2)
+    for (size_t i = 0; i < 2; i++, n += 3)
         if (flags) {
             flags[n] = &names[i]->tested;
             flags[n + 1] = &names[i]->hit;
+            flags[n + 2] = &names[i]->excluded;
         }
     return n;
 }

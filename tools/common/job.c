@@ -228,7 +228,7 @@ static void report_formats(setup *s)
         const own_output *out = own_outputs; /* check_choices() has tested the word: it is there */
         while (strcasecmp(out->format, s->at->values.v[i]) != 0)
             out++;
-        const opt *o = options_find(s->p, "layout");
+        const opt *o = options_find(s->p, "style");
         if (out == own && strcmp(out->format, "json") == 0 && o && o->choices &&
             strstr(o->choices, "rocprofv3") && !options_given(o)) {
             strings layout = {0}; /* of the several that rtg2json has */

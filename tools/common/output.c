@@ -105,6 +105,12 @@ int output_split(const common *c, char *name, const char **folder, const char **
     return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
 }
 
+const char *output_form(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return !dot || strchr(dot, '/') ? NULL : strcmp(dot, ".txt") ? dot + 1 : "text";
+}
+
 bool same_file(const char *a, const char *b)
 {
     struct stat s, t;

@@ -41,8 +41,9 @@ static bool by_queue;
 static char page_path[8192];
 static rocl_written page_written;
 
-static int prepare_page(const common *c, const conversion *o)
+static int prepare_page(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     const char *name = output_name(c);
     choice = o->page;
     by_queue = o->group_by_queue;
@@ -74,4 +75,4 @@ static void report_page(void)
         output_done(page_path);
 }
 
-const converter html_converter = {"html", ".html", prepare_page, write_page, report_page};
+const converter html_converter = {"html", ".html", prepare_page, write_page, report_page, 0};

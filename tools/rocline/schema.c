@@ -28,7 +28,7 @@ static const opt recipe_options[] = {
 
 /* -h, --version and so on, without the levels of messages. */
 static const opt help_options[] = {
-    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
+    {"help", 'h', OPT_HELP, 0, "[=WHAT]", NULL, 0, 0, "print this help"},
     {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0, "print the version"},
     COMMON_END,
 };

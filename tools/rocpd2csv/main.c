@@ -21,7 +21,7 @@ _Static_assert(ROCL_CSV_ROCPROF == 3, "--style lists the styles in order");
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("write NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); an ending .csv "
-                       "or .csv.gz of NAME is removed; .csv.gz turns on --gzip; \"-\" is standard "
+                       "or .csv.gz of NAME is removed; .csv.gz compresses them; \"-\" is standard "
                        "output, for exactly one of --kinds"),
     COMMON_OUTPUT_PATH,
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3|rocprof",
@@ -36,8 +36,7 @@ static const opt output_options[] = {
      "add a column with the duration in nanoseconds"},
     {"bytes", 0, OPT_FLAG, offsetof(cli, csv.bytes), NULL, NULL, 0, 0,
      "add a column with the size of memory copies"},
-    {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0,
-     "compress the files with gzip, as .csv.gz"},
+    {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0, NULL},
     COMPRESS_OPTION(offsetof(cli, level),
                     "compress with gzip at this level: fast, small, or 1 to 9; 0 turns compression "
                     "off"),
@@ -45,8 +44,9 @@ static const opt output_options[] = {
 };
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &team_group,   &other_group, NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
@@ -71,6 +71,10 @@ static int choose_output(cli *c)
     else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
         c->csv.path = path;
     c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
+    /* The one kind that --include keeps is that file. */
+    if (c->csv.path && !c->kinds.n && c->common.include.n == 1 &&
+        is_word_of(rocl_csv_kind_word, c->common.include.v[0]))
+        c->kinds = c->common.include;
     if (c->csv.path)
         return c->kinds.n == 1 || c->style == ROCL_CSV_ROCPROF
                    ? -1
@@ -150,8 +154,9 @@ static int run_rocpd2csv(const program *p, int argc, char **argv)
 
 static cli shared;
 
-static int prepare_shared(const common *c, const conversion *o)
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     shared = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
     shared.csv.duration = o->duration;
     shared.csv.bytes = o->bytes;
@@ -170,7 +175,7 @@ static void report_shared(void)
     report_files(&shared);
 }
 
-const converter csv_converter = {"csv", ".csv", prepare_shared, write_shared, report_shared};
+const converter csv_converter = {"csv", ".csv", prepare_shared, write_shared, report_shared, 0};
 
 const program rocpd2csv_program = {
     .name = "rocpd2csv",

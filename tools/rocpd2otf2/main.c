@@ -24,17 +24,15 @@ static const opt output_options[] = {
      "group GPU work into locations by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls and the launch details of kernels to their events"},
-    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "the same, under its name in AMD's converter"},
-    {"chunk-size", 0, OPT_SIZE, offsetof(cli, otf2.chunk_size), "SIZE", NULL, 0, 0,
-     "size of the chunks that readers hold in memory per location, 256k to 16m (default: 1m)"},
+    {"chunk-size", 0, OPT_SIZE, offsetof(cli, otf2.chunk_size), "SIZE", NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &team_group,   &other_group, NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
 static int check_options(cli *c)
 {
@@ -95,8 +93,9 @@ static int run_rocpd2otf2(const program *p, int argc, char **argv)
 
 static cli shared;
 
-static int prepare_shared(const common *c, const conversion *o)
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     shared = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
     return check_options(&shared);
 }
@@ -112,7 +111,7 @@ static void report_shared(void)
     report_archive(&shared);
 }
 
-const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_shared, report_shared};
+const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_shared, report_shared, 0};
 
 const program rocpd2otf2_program = {
     .name = "rocpd2otf2",

@@ -31,8 +31,6 @@ static const opt output_options[] = {
      "events"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls to their slices"},
-    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "the same, under its name in AMD's converter"},
     {"annotate-pmc", 0, OPT_FLAG, offsetof(cli, pftrace.counters), NULL, NULL, 0, 0,
      "attach the values of counters to their kernels"},
     COMPRESS_OPTION(offsetof(cli, level),
@@ -45,9 +43,9 @@ static const opt output_options[] = {
 
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group,  &output_group, &names_group,
-                                          &filter_group, &run_group,    &perfetto_group,
-                                          &team_group,   &other_group,  NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
 static int check_options(cli *c)
 {
@@ -112,8 +110,9 @@ static int run_rocpd2pftrace(const program *p, int argc, char **argv)
 
 static cli shared;
 
-static int prepare_shared(const common *c, const conversion *o)
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     shared = (cli){.common = *c, .level = o->level};
     shared.pftrace.group_by_queue = o->group_by_queue;
     shared.pftrace.legacy_tracks = o->legacy_tracks;
@@ -133,8 +132,8 @@ static void report_shared(void)
     report_trace(&shared);
 }
 
-const converter pftrace_converter = {"pftrace", ".pftrace", prepare_shared, write_shared,
-                                     report_shared};
+const converter pftrace_converter = {"pftrace",    ".pftrace",    prepare_shared,
+                                     write_shared, report_shared, 0};
 
 const program rocpd2pftrace_program = {
     .name = "rocpd2pftrace",
