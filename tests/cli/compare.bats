@@ -508,8 +508,8 @@ compare_takes_two_inputs compare x y z
 --fail-over:_"%"_is_not_a_percentage compare --fail-over % x y
 --fail-over:_"1.2.3"_is_not_a_percentage compare --fail-over 1.2.3 x y
 --fail-over:_"99999999999999"_is_not compare --fail-over 99999999999999 x y
-cannot_be_used_with_--by-..._and_--sort compare --by-rank x y
-cannot_be_used_with_--by-..._and_--sort compare --sort name x y
+cannot_be_used_with_--by_and_--sort compare --by-rank x y
+cannot_be_used_with_--by_and_--sort compare --sort name x y
 END
 }
 

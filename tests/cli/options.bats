@@ -247,7 +247,7 @@ rocstats convert x.db|"convert" is a command of its own: rocline convert
 rocpd2csv stats x.db|"stats" is a command of its own: rocline stats
 rocline kernels x.db|"kernels" is a report: rocline stats kernels
 rocstats kernels --steps solve rank0.db|--step-markers REGEX says which markers are steps
-rocstats kernels --min-gap 5us x.db|--min-gap is only for gaps
+rocstats kernels --min-gap 5us x.db|--min-gap is only for the report gaps
 rocstats kernels --fail-over 5 x.db|--fail-over is only for compare
 END
 }
@@ -387,7 +387,6 @@ offered() { # tool word...
     mkdir in
     cp "$FIXTURES/rank0.db" in/a.db
     cp "$FIXTURES/rank0.db" zz_kernel_stats.csv
-    cp "$FIXTURES/rank0.db" kk_config.json
     cp "$FIXTURES/rank0.db" listed.db
     rocpd2csv -q -d . -o x "$FIXTURES/rank0.db"
     find . -name 'x_*' ! -name x_kernel_trace.csv ! -name x_agent_info.csv -delete
@@ -417,7 +416,6 @@ rocline view -o in/a.db in
 rocline convert -f pftrace -d in -o a.db in
 rocmerge -o in/a.db in
 rocstats --style rocprofv3 -d . -o zz zz_kernel_stats.csv
-rocpd2csv --output-config -d . -o kk kk_config.json
 rocstats -o listed.db j.rpdb
 rocstats -o j.rpdb/index.yaml j.rpdb
 rocstats compare -o in/a.db in -- listed.db

@@ -31,10 +31,9 @@ typedef struct common {
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     const char *job;                       /* the file that --job names, or NULL */
-    bool checking; /* with several jobs: each is first checked, up to where its work would begin */
-    bool output_config;
-    bool local;                        /* --local */
-    bool to_stdout;                    /* the tool sets it when stdout is data */
+    bool checking;  /* with several jobs: each is first checked, up to where its work would begin */
+    bool local;     /* --local */
+    bool to_stdout; /* the tool sets it when stdout is data */
     bool note_times;                   /* the same, for rocl_trace_times */
     bool uses_steps;                   /* and this one if it shows steps */
     bool copy_packets;                 /* and this one of rocl_options */

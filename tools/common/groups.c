@@ -49,7 +49,6 @@ static const opt input_options[] = {
     STRING("job", 0, job, "FILE",
            "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
            "their own folders: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
-    FLAG("output-config", 0, output_config, NULL),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
     COMMON_END,
 };
@@ -172,6 +171,7 @@ static const opt ignored_options[] = {
     IGNORED("copy", NULL, NULL, 0), /* inputs are never moved */
     IGNORED("email-from", "ADDRESS", NULL, 0),
     IGNORED("email-subject", "TEXT", NULL, 0),
+    IGNORED("email-to", "ADDRESS", NULL, 0),
     IGNORED("inline-preview", NULL, NULL, 0),
     IGNORED("no-annotate-kfd", NULL, NULL, 0),
     IGNORED("perfetto-backend", "NAME", "inprocess|system", 0),
@@ -182,6 +182,7 @@ static const opt ignored_options[] = {
     IGNORED("smtp-port", "PORT", NULL, 0),
     IGNORED("smtp-server", "HOST", NULL, 0),
     IGNORED("smtp-user", "NAME", NULL, 0),
+    IGNORED("template-path", "FILE", NULL, 0),
     IGNORED("zip-attachments", NULL, NULL, 0),
     COMMON_END,
 };

@@ -42,12 +42,6 @@ static const own_output *find_own_output(const char *tool)
     return NULL;
 }
 
-const char *job_format_of(const char *tool)
-{
-    const own_output *own = find_own_output(tool);
-    return own ? own->format : "";
-}
-
 /* A job while its options are set. */
 typedef struct setup {
     const program *p;

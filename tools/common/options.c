@@ -4,7 +4,6 @@
 #include "common/messages.h"
 #include "rocline.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -557,62 +556,6 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
     if (o->kind == OPT_LIST || o->kind == OPT_WORDS || o->kind == OPT_MANY)
         free(fresh.list.v);
     return equal ? OPT_SAME : OPT_OTHER;
-}
-
-/* The current value of an option; NULL: it has none, or memory is out. */
-static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
-{
-    const strings *list = at;
-    const char *text = NULL;
-    *unset = false;
-    switch (o->kind) {
-    case OPT_FLAG:
-        return cJSON_CreateBool(*(const bool *)at);
-    case OPT_STRING:
-    case OPT_MAYBE:
-        text = *(const char *const *)at;
-        *unset = !text;
-        return text ? cJSON_CreateString(text) : NULL;
-    case OPT_LIST:
-    case OPT_WORDS:
-    case OPT_MANY:
-        *unset = !list->n;
-        return list->n ? cJSON_CreateStringArray(list->v, (int)list->n) : NULL;
-    case OPT_NUMBER:
-        if (o->choices && *(const int *)at > o->hi)
-            return cJSON_CreateString(
-                choice_word(o->choices, *(const unsigned *)at - (unsigned)o->hi - 1));
-        *unset = o->lo >= 0 && *(const unsigned *)at > (unsigned)o->hi; /* -1: not given */
-        return *unset ? NULL
-                      : cJSON_CreateNumber(o->lo < 0 ? *(const int *)at
-                                                     : (double)*(const unsigned *)at);
-    case OPT_SIZE:
-        return cJSON_CreateNumber((double)*(const size_t *)at);
-    case OPT_CHOICE:
-        text = choice_word(o->choices, *(const unsigned *)at);
-        return cJSON_CreateString(text ? text : "");
-    default:
-        *unset = true;
-        return NULL;
-    }
-}
-
-bool options_put_json(const program *p, const void *values, cJSON *to)
-{
-    opt_cursor c = {0};
-    for (const opt *o; (o = options_next(p, &c));) {
-        char name[64];
-        bool unset;
-        cJSON *value = make_json_value(o, (const char *)values + o->to, &unset);
-        snprintf(name, sizeof name, "%s", o->name);
-        for (char *at = name; *at; at++)
-            *at = *at == '-' ? '_' : *at;
-        if (unset)
-            continue;
-        if (!value || !cJSON_AddItemToObject(to, name, value))
-            return false;
-    }
-    return true;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

@@ -115,9 +115,6 @@ struct program {
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and the
  * like, 2 after reporting an error in the command line. */
 int options_parse(const program *p, void *values, int argc, char **argv);
-/* All that is set, by name ('_' for '-'), as members of a JSON object. False: no memory. */
-struct cJSON;
-bool options_put_json(const program *p, const void *values, struct cJSON *to);
 /* Gives a notice of a word that was taken for False, if there was one. */
 void options_report_unclear(void);
 

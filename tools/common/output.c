@@ -158,21 +158,6 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size)
     return packed;
 }
 
-bool output_beside(const common *c, const char *suffix, char *path, size_t size)
-{
-    static const char *const endings[] = {
-        ".gz",  ".csv",  ".json", ".pftrace", ".perfetto-trace", ".otf2", ".db",
-        ".txt", ".html", ".md",   ".tsv",     "_results"};
-    char name[4096];
-    const char *folder = c->output_path ? c->output_path : folder_of_file(c);
-    const char *given = c->output_file ? c->output_file : output_name(c);
-    snprintf(name, sizeof name, "%s", *given && strcmp(given, "-") ? given : "out");
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i]))
-            name[strlen(name) - strlen(endings[i])] = '\0';
-    return join_path(folder, name, suffix, path, size);
-}
-
 /* ---- success --------------------------------------------------------------------------------- */
 
 static const char *const size_units[] = {" bytes", " kB", " MB", " GB", " TB", NULL};

@@ -17,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const program *running; /* for --output-config */
-static rocl_team *team;        /* of this run; NULL: none */
+static rocl_team *team; /* of this run; NULL: none */
 
 static void tune_allocator(void)
 {
@@ -102,7 +101,6 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     options_report_unclear();
     if ((code = team_check(c)) >= 0)
         return code;
-    running = p;
     if (c->inputs.n && (code = options_refuse_command(c->inputs.v[0])) >= 0)
         return code;
     if (c->job && (code = job_run(p, c)) >= 0)
@@ -327,16 +325,8 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     rocl_trace *t = NULL;
     if (s == ROCL_OK)
         s = common_open(c, &c->inputs, &t, err);
-    if (s <= ROCL_PARTIAL && c->output_config) {
-        const rocl_status free_name = output_check_config(c, err);
-        s = free_name == ROCL_OK ? s : free_name;
-    }
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
-    if (s <= ROCL_PARTIAL && c->output_config) {
-        rocl_status written = output_write_config(running, c, t, err);
-        s = written == ROCL_OK ? s : written;
-    }
     if (s <= ROCL_PARTIAL && answer_lists_outputs()) {
         rocl_answer *answer;
         rocl_status opened = answer_open("-", t, 0, &answer, err);

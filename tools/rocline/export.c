@@ -12,7 +12,6 @@ typedef struct cli {
     unsigned format, codec; /* enums of rocline.h */
     strings kinds;
     int level; /* of -z */
-    bool lists;
     rocl_export_options export;
     rocl_written written;
 } cli;
@@ -42,7 +41,6 @@ static const opt output_options[] = {
      "also write the columns that most people do not need: ids and indexes of agents, parents of "
      "calls, addresses of copies, descriptions of counters; --help=columns and --help=all-columns "
      "list them"},
-    {"columns", 0, OPT_FLAG, offsetof(cli, lists), NULL, NULL, 0, 0, NULL},
     {"codec", 0, OPT_CHOICE, offsetof(cli, codec), "CODEC", "default|none|gzip|zstd", 0, 0,
      "how to compress: parquet by zstd (the default), gzip or none, arrow and arrows by zstd or "
      "none (the default), jsonl by gzip or none (the default)"},
@@ -156,16 +154,6 @@ static int check_options(cli *c)
 static int run_export(const program *p, int argc, char **argv)
 {
     static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--columns") != 0)
-            continue;
-        bool all = false;
-        for (int k = 1; k < argc; k++)
-            all |= !strcmp(argv[k], "--all-columns");
-        msg_init(p->name);
-        list_columns(all);
-        return finish_stdout();
-    }
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
         code = output_fill_names(&c.common);

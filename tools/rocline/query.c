@@ -79,9 +79,6 @@ static const opt amd_query_options[] = {
     {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0, NULL},
     {"script", 0, OPT_LIST, offsetof(cli, scripts), "FILE", NULL, 0, 0,
      "run the statements in this file before, such as those that make views"},
-    /* refused: */
-    {"email-to", 0, OPT_STRING, offsetof(cli, mail), "ADDRESS", NULL, 0, 0, NULL},
-    {"template-path", 0, OPT_STRING, offsetof(cli, template_path), "FILE", NULL, 0, 0, NULL},
     COMMON_END,
 };
 
@@ -238,11 +235,6 @@ static int place_as_amd(cli *c)
     const struct amd_format *f = &amd_formats[c->amd_format];
     if (f->instead)
         return usage_error("--format %s is not written here: %s", f->word, f->instead);
-    if (c->mail)
-        return usage_error(
-            "--email-to: no mail is sent here; write a file, and attach it to yours");
-    if (c->template_path)
-        return usage_error("--template-path: dashboards are not written here");
     while (query_format_of[c->format] != f->format)
         c->format++;
     int code = output_fill_names(&c->common);

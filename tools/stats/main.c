@@ -494,9 +494,15 @@ static int check_report_options(cli *c)
             report_of(o, overview ? OVERVIEW : c->stats.reports))
             continue;
         added |= overview ? report_of(o, UINT32_MAX) : 0;
+        const char *of = o->help + strlen("with ");
+        const int n = (int)strcspn(of, ":");
         if (!added)
-            return usage_error("--%s is only for %.*s", o->name, (int)strcspn(o->help, ":") - 5,
-                               o->help + 5); /* "with A, B: " */
+            return usage_error("--%s is only for %s%s%.*s", o->name,
+                               report_of(o, UINT32_MAX) ? "the report" : "",
+                               !report_of(o, UINT32_MAX)    ? ""
+                               : memchr(of, ',', (size_t)n) ? "s "
+                                                            : " ",
+                               n, of);
     }
     if (c->stats.by_marker && !(c->stats.reports & REPORT(SAMPLES))) {
         if (!overview)
