@@ -65,8 +65,9 @@ static rocl_status write_page(rocl_trace *t, void *ctx, rocl_error *err)
                : s;
 }
 
-static void report_page(void)
+static void report_page(const void *state)
 {
+    (void)state;
     const bool to_stdout = !strcmp(page_path, "-");
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " events, %" PRIu64 " values",
                 to_stdout ? "standard output" : page_path, page_written.bytes, page_written.slices,
@@ -75,4 +76,4 @@ static void report_page(void)
         output_done(page_path);
 }
 
-const converter html_converter = {"html", ".html", prepare_page, write_page, report_page, 0};
+const converter html_converter = {"html", ".html", prepare_page, write_page, report_page, NULL, 0};

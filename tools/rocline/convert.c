@@ -134,11 +134,11 @@ static rocl_status write_formats(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_writer writers[KNOWN];
     rocl_status s;
     for (size_t i = 0; i < c->count; i++)
-        writers[i] = (rocl_writer){c->converters[i]->write, NULL};
-    s = c->count == 1 ? writers[0].write(t, NULL, err)
+        writers[i] = (rocl_writer){c->converters[i]->write, c->converters[i]->state};
+    s = c->count == 1 ? writers[0].write(t, writers[0].ctx, err)
                       : rocl_write_together(t, writers, c->count, err);
     for (size_t i = 0; i < c->count && s <= ROCL_PARTIAL; i++)
-        c->converters[i]->report();
+        c->converters[i]->report(c->converters[i]->state);
     return s;
 }
 

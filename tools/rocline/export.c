@@ -84,14 +84,16 @@ static int choose_output(cli *c)
     return output_split(&c->common, name, &c->export.directory, &c->export.prefix);
 }
 
-static rocl_status write_files(rocl_trace *t, cli *c, rocl_error *err)
+static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
+    cli *c = ctx;
     const rocl_status s = c->export.path ? ROCL_OK : output_make_folder(c->export.directory);
     return s == ROCL_OK ? rocl_write_export(t, &c->export, &c->written, err) : s;
 }
 
-static void report_files(const cli *c)
+static void report_files(const void *state)
 {
+    const cli *c = state;
     const rocl_written r = c->written;
     char where[8192];
     if (c->export.path)
@@ -101,14 +103,6 @@ static void report_files(const cli *c)
              c->format == ROCL_EXPORT_JSONL && c->export.codec == ROCL_CODEC_GZIP ? ".gz" : "");
     msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
     output_files_done(where, r.files, "file", r.bytes);
-}
-
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const rocl_status s = write_files(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_files(ctx);
-    return s;
 }
 
 /* What --help=columns prints. */
@@ -131,8 +125,9 @@ static bool help_about(const program *p, const char *word)
     return (!strcmp(word, "columns") || !strcmp(word, "all-columns")) && list_columns(*word == 'a');
 }
 
-static int check_options(cli *c)
+static int check_options(void *state)
 {
+    cli *c = state;
     const int code = choose_output(c);
     if (code >= 0)
         return code;
@@ -151,47 +146,37 @@ static int check_options(cli *c)
     return -1;
 }
 
-static int run_export(const program *p, int argc, char **argv)
-{
-    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    const char *form = code < 0 ? output_form(output_name(&c.common)) : NULL;
-    if (form && !options_given(&output_options[0]) && options_choice(&output_options[0], form) >= 0)
-        c.format = (unsigned)options_choice(&output_options[0], form);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
-}
-
 /* ---- as one of several outputs ---- */
 
-static cli shared;
+static cli state = {.common = {.teams = true, .team_writes = true}, .level = -1};
 
 static int prepare_shared(const common *c, const conversion *o, unsigned format)
 {
-    shared = (cli){.common = *c, .format = format, .kinds = o->kinds, .level = o->level};
-    return check_options(&shared);
-}
-
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    (void)ctx;
-    return write_files(t, &shared, err);
-}
-
-static void report_shared(void)
-{
-    report_files(&shared);
+    state = (cli){.common = *c, .format = format, .kinds = o->kinds, .level = o->level};
+    return check_options(&state);
 }
 
 const converter export_converters[] = {
-    {"parquet", ".parquet", prepare_shared, write_shared, report_shared, ROCL_EXPORT_PARQUET},
-    {"arrow", ".arrow", prepare_shared, write_shared, report_shared, ROCL_EXPORT_ARROW},
-    {"arrows", ".arrows", prepare_shared, write_shared, report_shared, ROCL_EXPORT_ARROWS},
-    {"jsonl", ".jsonl", prepare_shared, write_shared, report_shared, ROCL_EXPORT_JSONL},
+    {"parquet", ".parquet", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_PARQUET},
+    {"arrow", ".arrow", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_ARROW},
+    {"arrows", ".arrows", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_ARROWS},
+    {"jsonl", ".jsonl", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_JSONL},
 };
+
+/* The ending of the name says the format, if nothing else does. */
+static int check_named(void *ctx)
+{
+    cli *c = ctx;
+    const char *form = output_form(output_name(&c->common));
+    if (form && !options_given(&output_options[0]) && options_choice(&output_options[0], form) >= 0)
+        c->format = (unsigned)options_choice(&output_options[0], form);
+    return check_options(c);
+}
+
+static int run_export(const program *p, int argc, char **argv)
+{
+    return converter_run(p, export_converters, check_named, argc, argv);
+}
 
 const program export_program = {
     .name = "rocline export",

@@ -101,8 +101,9 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? rocl_write_csv(t, &c->csv, &c->written, err) : s;
 }
 
-static void report_files(const cli *c)
+static void report_files(const void *state)
 {
+    const cli *c = state;
     char where[8192];
     if (c->csv.path)
         return;
@@ -115,16 +116,9 @@ static void report_files(const cli *c)
     output_files_done(where, c->written.files, "file", c->written.bytes);
 }
 
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+static int check_options(void *state)
 {
-    const rocl_status s = write_files(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_files(ctx);
-    return s;
-}
-
-static int check_options(cli *c)
-{
+    cli *c = state;
     const int code = choose_output(c);
     if (code >= 0)
         return code;
@@ -139,43 +133,27 @@ static int check_options(cli *c)
     return -1;
 }
 
-static int run_rocpd2csv(const program *p, int argc, char **argv)
-{
-    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
-}
-
 /* ---- as one of several outputs ---- */
 
-static cli shared;
+static cli state = {.common = {.teams = true, .team_writes = true}, .level = -1};
 
 static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
     (void)variant;
-    shared = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
-    shared.csv.duration = o->duration;
-    shared.csv.bytes = o->bytes;
-    shared.csv.gzip = o->gzip;
-    return check_options(&shared);
+    state = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
+    state.csv.duration = o->duration;
+    state.csv.bytes = o->bytes;
+    state.csv.gzip = o->gzip;
+    return check_options(&state);
 }
 
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+const converter csv_converter = {"csv",  ".csv", prepare_shared, write_files, report_files,
+                                 &state, 0};
+
+static int run_rocpd2csv(const program *p, int argc, char **argv)
 {
-    (void)ctx;
-    return write_files(t, &shared, err);
+    return converter_run(p, &csv_converter, check_options, argc, argv);
 }
-
-static void report_shared(void)
-{
-    report_files(&shared);
-}
-
-const converter csv_converter = {"csv", ".csv", prepare_shared, write_shared, report_shared, 0};
 
 const program rocpd2csv_program = {
     .name = "rocpd2csv",

@@ -34,8 +34,9 @@ static const opt_group *const groups[] = {&input_group,   &output_group, &names_
                                           &filter_group,  &run_group,    &team_group,
                                           &ignored_group, &other_group,  NULL};
 
-static int check_options(cli *c)
+static int check_options(void *state)
 {
+    cli *c = state;
     if (!rocl_has_otf2()) {
         msg_error("this rocline was built without libotf2, which writes these archives");
         return 2;
@@ -60,8 +61,9 @@ static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? rocl_write_otf2(t, &c->otf2, &c->written, err) : s;
 }
 
-static void report_archive(const cli *c)
+static void report_archive(const void *state)
 {
+    const cli *c = state;
     const rocl_written *r = &c->written;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
@@ -70,48 +72,24 @@ static void report_archive(const cli *c)
     output_report_moved(r, "locations");
 }
 
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    const rocl_status s = write_archive(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_archive(ctx);
-    return s;
-}
-
-static int run_rocpd2otf2(const program *p, int argc, char **argv)
-{
-    static cli c = {.common = {.teams = true, .team_writes = true}};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
-}
-
 /* ---- as one of several outputs ---- */
 
-static cli shared;
+static cli state = {.common = {.teams = true, .team_writes = true}};
 
 static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
     (void)variant;
-    shared = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
-    return check_options(&shared);
+    state = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
+    return check_options(&state);
 }
 
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
+const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_archive, report_archive,
+                                  &state, 0};
+
+static int run_rocpd2otf2(const program *p, int argc, char **argv)
 {
-    (void)ctx;
-    return write_archive(t, &shared, err);
+    return converter_run(p, &otf2_converter, check_options, argc, argv);
 }
-
-static void report_shared(void)
-{
-    report_archive(&shared);
-}
-
-const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_shared, report_shared, 0};
 
 const program rocpd2otf2_program = {
     .name = "rocpd2otf2",

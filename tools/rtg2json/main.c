@@ -251,12 +251,14 @@ static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? write_layout(t, &shared, &shared_written, err) : s;
 }
 
-static void report_shared(void)
+static void report_shared(const void *state)
 {
+    (void)state;
     report_written(&shared, &shared_written);
 }
 
-const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared, 0};
+const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared,
+                                  NULL,   0};
 
 const program rtg2json_program = {
     .name = "rtg2json",
