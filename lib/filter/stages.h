@@ -303,7 +303,7 @@ static inline uint32_t rocl_kernel_name_at(const rocl_batch *b, size_t i)
 
 #define ROCL_KERNEL_KINDS (ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER))
 
-/* ---- names.c: --name, --exclude-name, --kernel-include, --kernel-exclude ---- */
+/* ---- names.c: --name, --exclude-name ---- */
 
 typedef struct rocl_names {
     const char *name_option, *exclude_option;

@@ -50,8 +50,7 @@ typedef struct common {
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */
-extern const opt_group input_group, names_group, filtered_names_group, filter_group, run_group,
-    other_group;
+extern const opt_group input_group, names_group, filter_group, run_group, other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
 /* Gives the name of rank 0's output to all ranks. Returns -1, or an exit code. */
 int common_share_name(char *name, size_t size);

@@ -54,8 +54,9 @@ static const opt input_options[] = {
 };
 
 static const opt names_options[] = {
-    FLAG("kernel-rename", 0, kernel_rename,
-         "name kernels after the ROCTx range in which they were launched"),
+    FLAG(
+        "kernel-rename", 0, kernel_rename,
+        "name kernels after the ROCTx range in which they were launched (merge: only for filters)"),
     CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
            "kernel names: as the profiler showed them (display, the default), mangled, truncated "
            "(without arguments), or short (also without template arguments)"),
@@ -64,22 +65,6 @@ static const opt names_options[] = {
            "default) or by node id (absolute), or \"GPU N\" (type-relative)"),
     FLAG("csv-safe", 0, csv_safe,
          "in CSV and TSV, write a ' before names that spreadsheets would take for formulas"),
-    COMMON_END,
-};
-
-/* Options of a tool that writes names as they are. */
-static const opt filtered_names_options[] = {
-    FLAG("kernel-rename", 0, kernel_rename,
-         "filter kernels by the name of the ROCTx range in which they were launched"),
-    CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
-           "filter kernels by names as the profiler showed them (display, the default), mangled, "
-           "truncated (without arguments), or short (also without template arguments); kernels of "
-           "legacy text get these names"),
-    CHOICE("agent-index-value", agent_index, "FORM", "relative|absolute|type-relative",
-           "names for --agent: \"Agent N\" by logical index (relative, the default) or by node id "
-           "(absolute), or \"GPU N\" (type-relative)"),
-    FLAG("csv-safe", 0, csv_safe,
-         "accepted as by the other tools, but without effect: no CSV is written"),
     COMMON_END,
 };
 
@@ -200,7 +185,6 @@ static const opt other_options[] = {
 
 const opt_group input_group = {"Input", input_options};
 const opt_group names_group = {"Names", names_options};
-const opt_group filtered_names_group = {"Names", filtered_names_options};
 const opt_group filter_group = {"Filters", filter_options};
 const opt_group run_group = {"Run", run_options};
 const opt_group team_group = {"Team", team_options};

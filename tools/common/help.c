@@ -103,9 +103,8 @@ static void print_group(const opt_group *g)
 /* Groups that every tool has: in the first help they are a line each. */
 static bool is_shared(const opt_group *g)
 {
-    static const opt_group *const shared[] = {&input_group,  &names_group, &filtered_names_group,
-                                              &filter_group, &run_group,   &team_group,
-                                              &other_group};
+    static const opt_group *const shared[] = {&input_group, &names_group, &filter_group,
+                                              &run_group,   &team_group,  &other_group};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (g == shared[i])
             return true;

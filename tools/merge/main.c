@@ -52,8 +52,8 @@ static const opt_group output_group = {"Output", output_options};
 static const opt_group package_group = {"Packages", package_options};
 
 static const opt_group *const groups[] = {
-    &input_group, &output_group, &package_group, &filtered_names_group, &filter_group,
-    &run_group,   &team_group,   &ignored_group, &other_group,          NULL};
+    &input_group, &output_group, &package_group, &names_group, &filter_group,
+    &run_group,   &team_group,   &ignored_group, &other_group, NULL};
 
 /* ---- the command line ---- */
 
