@@ -32,8 +32,7 @@ path() { # argument of rocstats...
         "\(.class)/\(.name) \(.time_ns / 1000)"' path.json | sort | paste -sd'|'
     # The whole time is on the path once.
     jq -e '[.tables[] | select(.key == "critical_path_names").rows[].time_ns] as $ns |
-        [.tables[] | select(.key == "critical_path_timeline").rows[]] |
-        (last.end_ns - first.start_ns) == ($ns | add)' path.json >/dev/null
+        [.tables[] | select(.key == "critical_path").rows[].time_ns] | add == ($ns | add)' path.json >/dev/null
 }
 
 saves() { # NAME=2x FILE...: microseconds
@@ -264,7 +263,7 @@ END
     [ "$(jq length got)" -gt 12 ]
     rank_paths >/dev/null
     jq -e '([.tables[] | select(.key == "critical_path_ranks").rows[].elsewhere_ns] | add) == ([.tables[] | select(.key == "critical_path_waits").rows[].time_ns] | add)' path.json
-    [ "$(rocstats critical-path -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path -j5 --format csv rank?.json)" ]
+    [ "$(rocstats critical-path --table all -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path --table all -j5 --format csv rank?.json)" ]
 }
 
 @test "two ranks, one of them late: the path leads to what made it late" {
@@ -290,7 +289,7 @@ END
     [[ "$(path rank0.json)" == *"communication/ncclDevKernel_AllReduce 208"* ]]
     # Both ranks compute in half of the time: the late one comes 125 us earlier.
     [ "$(saves compute=2x rank0.json rank1.json)" = 125 ]
-    [ "$(rocstats critical-path -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path -j5 --format csv rank1.json rank0.json)" ]
+    [ "$(rocstats critical-path --table all -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path --table all -j5 --format csv rank1.json rank0.json)" ]
 }
 
 @test "PyTorch: the backward pass is on a thread of its own, between what its caller does" {
@@ -351,6 +350,6 @@ END
 @test "times over the path count from the begin of the trace, as elsewhere" {
     local train=$TOP/tests/fixtures/chrome/train
     rocstats critical-path -q --format html -o a.html "${train}0.json" "${train}1.json"
-    grep -q '<table id="critical_path_timeline">' a.html
+    grep -q '<table id="critical_path_longest">' a.html
     run ! grep -qE '>[0-9]{6,}[0-9.]* s<' a.html
 }

@@ -89,14 +89,14 @@ same() {
 @test "a queue with a number above 2^63 is called by it" {
     mkdir big
     sed 's/queue-id(0)/queue-id(9223372036854775813)/' "$TEXTS/results.txt" >big/results.txt
-    rocstats streams -q --format csv big >s.csv || [ $? -eq 1 ]
+    rocstats streams --table all -q --format csv big >s.csv || [ $? -eq 1 ]
     grep -q '"Queue 9223372036854775813"' s.csv
     run ! grep -q '"Queue -' s.csv
 }
 
 @test "numbers that are none are counted, in times, fields and grids" {
     local field file
-    count() { (rocstats -q --format csv domains t | awk -F, '{ n += $2 } END { print n }') }
+    count() { (rocstats -q --format csv --table domains t | awk -F, '{ n += $2 } END { print n }') }
     cp -r "$TEXTS" t
     local before
     before=$(count)
@@ -109,19 +109,19 @@ same() {
             [ "$(count)" -eq $((before - 1)) ] || fail "$file $field: $(count)"
             mkdir one
             cp t/$file.txt one
-            try 1 rocstats domains one
+            try 1 rocstats --table domains one
             says "$file.txt:1: a record that is cut or damaged"
             rm -r one
         done
     done
     # A date of the program is none.
     sed -i '1i 2024-11-05 12:34 loss: 0.5' t/hcc_ops_trace.txt
-    try 1 rocstats domains t
+    try 1 rocstats --table domains t
     [[ "$stderr" != *hcc_ops_trace* ]] || fail "$stderr"
     for field in 'gpu-id(1e300)' 'grd(9223372036854775808)' 'lds(9223372036854775808)' 'pid(-4)'; do
         cp "$TEXTS/results.txt" t
         sed -i "1s/${field%%(*}([0-9]*)/$field/" t/results.txt
-        try 1 rocstats domains t
+        try 1 rocstats --table domains t
         says "results.txt:1: a field is not a number"
     done
 }
@@ -390,7 +390,7 @@ our_sums() { # domain
         echo "dispatch[$i], gpu-id(2), queue-id($((i / 2 + 5))), queue-index(0), pid(4100), tid(4101), grd(64), wgr(64), lds(0), scr(0), arch_vgpr(8), accum_vgpr(4), sgpr(16), wave_size(64), sig(0x0), obj(0x0), kernel-name(\"k\"), time($at,$at,$((at + 9)),$((at + 9)))"
     done >results.txt
     for report in kernels summary; do
-        try 0 rocstats $report -q --by-stream --format json results.txt
+        try 0 rocstats --table "$report" -q --by-stream --format json results.txt
         jq -e '[.tables[0].rows[] | [.stream, .calls]] | sort == [["Queue 5", 2], ["Queue 6", 1]]' <<<"$output"
     done
     try 0 rocstats launch -q --by-stream --format json results.txt

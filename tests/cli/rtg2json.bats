@@ -139,7 +139,7 @@ events() { # file filter: how many events pass a jq filter
     rtg2json -q --layout trace -o a.json hcc.log
     [ "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name | select(startswith("GPU"))] | sort' a.json)" = '["GPU 1","GPU 2"]' ]
     [ "$(jq -r '.traceEvents[] | select(.cat == "copy") | .args.destination' a.json)" = "GPU 1" ]
-    try 0 rocstats overlap --format csv hcc.log
+    try 0 rocstats overlap --table all --format csv hcc.log
     [[ "$output" == *'"GPU 2"'* ]]
     try 0 rtg2json -q --layout trace --agent 'GPU 2' -o b.json hcc.log
     [ "$(events b.json '.ph == "X"')" -eq 1 ]
@@ -162,15 +162,15 @@ events() { # file filter: how many events pass a jq filter
     done
     : >empty
     echo "application text" >app
-    try 1 rocstats domains --format csv empty "$TEXTS/calls.txt" app
+    try 1 rocstats --table domains --format csv empty "$TEXTS/calls.txt" app
     says "app, empty: no records: skipped"
-    try 3 rocstats domains empty app
+    try 3 rocstats --table domains empty app
     (seq -f 'epoch %g' 8000 && cat "$TEXTS/calls.txt") >late.log
-    try 0 rocstats domains --format csv late.log
+    try 0 rocstats --table domains --format csv late.log
     first=$output
-    try 0 rocstats domains --format csv - <late.log
+    try 0 rocstats --table domains --format csv - <late.log
     [ "$output" = "$first" ]
-    try 3 rocstats domains - < <(seq -f 'epoch %g' 8000)
+    try 3 rocstats --table domains - < <(seq -f 'epoch %g' 8000)
     says "text, not a rocpd database"
 }
 
