@@ -169,8 +169,9 @@ int options_refuse_command(const char *word)
  * NULL after reporting an error. */
 static const opt *find_name(const program *p, const char *word, size_t len, const char **value)
 {
-    const opt *found = NULL, *other = NULL;
+    const opt *found = NULL, *other = NULL, *hidden = NULL;
     opt_cursor c = {0};
+    size_t hiding = 0; /* options that are not in help and begin so */
     *value = NULL;
     for (const opt *o; (o = options_next(p, &c));) {
         size_t n = 0;
@@ -178,9 +179,12 @@ static const opt *find_name(const program *p, const char *word, size_t len, cons
             n++;
         if (n == len && !o->name[len])
             return o;
-        if (n < len || !o->help)
+        if (n < len)
             continue;
-        if (found)
+        if (!o->help) {
+            hidden = o;
+            hiding++;
+        } else if (found)
             other = o;
         else
             found = o;
@@ -193,6 +197,8 @@ static const opt *find_name(const program *p, const char *word, size_t len, cons
         }
     if (found && len && !other)
         return found;
+    if (!found && len && hiding == 1)
+        return hidden;
     const char *owner = found ? NULL : find_owner(word, len);
     const char *near = found && len ? NULL : rocl_nearest_word(word, len, option_word, p);
     if (owner)
