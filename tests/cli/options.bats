@@ -259,6 +259,8 @@ END
         rocstats kernels -q --format $form -o y "$db"
         cmp x.$form y || fail $form
     done
+    rocstats kernels -q -o x.json.gz "$db"
+    gzip -dc x.json.gz | cmp - x.json
     rocstats kernels -q -o x.txt "$db"
     cmp x.txt <(rocstats kernels -q "$db")
     rocstats kernels -q -o z.csv --format json "$db"

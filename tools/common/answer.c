@@ -74,6 +74,7 @@ static const opt *find_json_option(const program *p)
 static bool ask_for_json(const opt *format, int *argc, char **argv)
 {
     bool json = false, given = false, named = false;
+    const char *form;
     const bool named_json = format && strcmp(argv[*argc > 1], "baseline") != 0;
     int to = 1, i = 1;
     while (i < *argc && strcmp(argv[i], "--") != 0) {
@@ -84,9 +85,9 @@ static bool ask_for_json(const opt *format, int *argc, char **argv)
         const bool separate = !joined && i + 1 < *argc && (!strcmp(word, "--format") || letter);
         given |= joined || separate;
         if (!strcmp(word, "-o") || !strcmp(word, "--output-file"))
-            named = i + 1 < *argc && ends_with(argv[i + 1], ".json");
+            named = i + 1 < *argc && (form = output_form(argv[i + 1])) && !strcmp(form, "json");
         else if (!strncmp(word, "-o", 2) || !strncmp(word, "--output-file=", 14))
-            named = ends_with(word, ".json");
+            named = (form = output_form(word)) && !strcmp(form, "json");
         if (joined || separate)
             json = !strcmp(joined ? word + 9 : argv[i + 1], "json");
         const bool takes_out = (joined || separate) && json && !format;

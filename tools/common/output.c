@@ -107,8 +107,15 @@ int output_split(const common *c, char *name, const char **folder, const char **
 
 const char *output_form(const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return !dot || strchr(dot, '/') ? NULL : strcmp(dot, ".txt") ? dot + 1 : "text";
+    static char form[16];
+    const size_t n = strlen(path) - (ends_with(path, ".gz") ? 3 : 0);
+    size_t dot = n;
+    while (dot && path[dot - 1] != '.' && path[dot - 1] != '/')
+        dot--;
+    if (!dot || path[dot - 1] != '.')
+        return NULL;
+    snprintf(form, sizeof form, "%.*s", (int)(n - dot), path + dot);
+    return strcmp(form, "txt") ? form : "text";
 }
 
 bool same_file(const char *a, const char *b)

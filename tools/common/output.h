@@ -77,7 +77,7 @@ void output_files_done(const char *where, uint64_t files, const char *what, uint
 /* Says, with -v, in how many further `rows` slices are that overlap others. */
 void output_report_moved(const rocl_written *r, const char *rows);
 
-/* The form that the ending of a name says, as --format takes it; NULL: it has none. */
+/* The form that the ending of a name says (before .gz), as --format takes it; NULL: it has none. */
 const char *output_form(const char *path);
 
 bool ends_with(const char *text, const char *end);
