@@ -491,9 +491,10 @@ typedef struct rocl_options {
      * from
      * 1. Keeps only what is in this one. */
     unsigned run;
-    const char *const *include, *const *exclude;     /* kinds or categories */
-    const char *const *names, *const *exclude_names; /* POSIX EREs on the name shown */
-    const char *min_duration;                        /* "1000", "1.5us" */
+    const char *const *include, *const *exclude; /* kinds or categories */
+    const char *const *names,
+        *const *exclude_names; /* POSIX EREs on the name shown; "copy:ERE": of copies only */
+    const char *min_duration;  /* "1000", "1.5us" */
     /* Filters of kernel dispatches and their counters: POSIX EREs on the name of the kernel; and
      * the numbers "[1-2],5" of dispatches, counted per process and kernel name in the order of
      * start. */
@@ -501,9 +502,10 @@ typedef struct rocl_options {
     const char *kernel_iterations;
     /* Steps are marker ranges whose names match this POSIX ERE; NULL: whose names contain a count,
      * such as "ProfilerStep#12" or "step:3". This filters nothing, ... */
-    const char *steps;
-    const char *step; /* ... this keeps what begins in the steps with these numbers, "3,5-8", ... */
-    uint64_t warmup;  /* ... and this drops what begins before this number of steps has ended */
+    const char *step_markers;
+    const char
+        *steps;      /* ... this keeps what begins in the steps with these numbers, "3,5-8", ... */
+    uint64_t warmup; /* ... and this drops what begins before this number of steps has ended */
     const char *const
         *periods;     /* "DELAY:DURATION:REPEAT", one after the other, from the first event on */
     bool args;        /* read API arguments */
@@ -935,6 +937,7 @@ ROCL_API const char *rocl_report_name(rocl_report r); /* "summary", ... as the t
 ROCL_API const char *rocl_report_help(rocl_report r); /* what it is about: half a sentence */
 /* The keys of its tables, the i-th; NULL after the last. */
 ROCL_API const char *rocl_report_table(rocl_report r, size_t i);
+ROCL_API const char *rocl_table_title(const char *key); /* of such a table */
 
 typedef struct rocl_tables rocl_tables; /* the results of reports */
 

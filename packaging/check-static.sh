@@ -41,7 +41,7 @@ compare() { # files command...
 compare t.pftrace rocpd2pftrace -q -o t.pftrace demo.db
 compare "t_kernel_trace.csv t_hip_api_trace.csv" rocpd2csv -q -d . -o t demo.db
 compare "" rocstats -q all --format json demo.db
-compare t.json rtg2json -q -f --layout trace -o t.json demo.db
+compare t.json rtg2json -q -f --style trace -o t.json demo.db
 compare t.db rocmerge -q -o t.db demo.db
 compare "t.otf2 t.def" rocpd2otf2 -q -o t.otf2 demo.db
 compare "" rocline query "SELECT name, count(*) FROM kernels GROUP BY 1 ORDER BY 2 DESC" demo.db

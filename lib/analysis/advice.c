@@ -779,7 +779,7 @@ static const struct {
     {{"slow steps", "steps", "an outlier of more than 1.5 times the median",
       "Some steps take much longer than the others; first steps of ranks do not count.",
       "of_median of the steps whose outlier is slow",
-      "look at such a step with --step N: input data, garbage collection, checkpoints",
+      "look at such a step with --steps N: input data, garbage collection, checkpoints",
       "2 of 20; ProfilerStep#19 of pid 7000 takes 2.64 times the median",
       "every tenth step wrote a checkpoint; now another thread does", "28.44 ms become 24.44 ms"},
      "steps",

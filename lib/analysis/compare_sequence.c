@@ -331,14 +331,14 @@ static const char *why_lacking(rocl_side_lack lack, unsigned k)
         [ROCL_LACKS_MEMBERS] = {"the baseline is of an older rocline, and has no order of kernels",
                                 "the baseline is of an older rocline, and has no order of kernels"},
         [ROCL_LACKS_STEPS_TOO_MANY] =
-            {"more than 100000 markers of A are steps; --steps REGEX says "
+            {"more than 100000 markers of A are steps; --step-markers REGEX says "
              "which of them are",
-             "more than 100000 markers of B are steps; --steps REGEX says "
+             "more than 100000 markers of B are steps; --step-markers REGEX says "
              "which of them are"},
         [ROCL_LACKS_KERNELS_TOO_MANY] =
-            {"A has more than 65536 kernels, and no steps; --steps REGEX "
+            {"A has more than 65536 kernels, and no steps; --step-markers REGEX "
              "says which markers are steps",
-             "B has more than 65536 kernels, and A no steps; --steps "
+             "B has more than 65536 kernels, and A no steps; --step-markers "
              "REGEX says which markers are steps"},
     };
     _Static_assert(ROCL_STEPS_MOST == 100000 && ROCL_SEQUENCE_MOST == 65536, "the texts say so");
@@ -355,10 +355,11 @@ static const char *why_not(const rocl_side_steps *a, const rocl_side_steps *b, r
         return why_lacking(b->lack, B);
     if (a->marker && !b->marker) {
         out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
-        const int n = snprintf(text, sizeof text,
-                               "B has no steps \"%s\", as A has; --steps REGEX says which markers "
-                               "are steps",
-                               marker);
+        const int n =
+            snprintf(text, sizeof text,
+                     "B has no steps \"%s\", as A has; --step-markers REGEX says which markers "
+                     "are steps",
+                     marker);
         return rocl_tables_text(out, text, (size_t)n);
     }
     if (!a->kernel_count)

@@ -1,7 +1,7 @@
 /* What a comparison knows of the steps of one side, and of the kernels of one of them in their
  * order.
  *
- * Steps are those of the series with the most time, as --step and --warmup have them. The step
+ * Steps are those of the series with the most time, as --steps and --warmup have them. The step
  * whose kernels are kept is the one of the median wall time of those with kernels: of an even
  * number the shorter one of both in the middle, of equal ones the first. B has no choice: its steps
  * are those of the same series, and its step is one of the process that is A's. A side without

@@ -137,7 +137,7 @@ bool rocl_step_work_next(rocl_step_work *w, rocl_step_piece *p, rocl_status *st,
     /* If earlier events are filtered out, some calls are left out whose work begins later: it
      * belongs to none of the remaining steps. */
     const bool drop =
-        o->start || o->start_marker || o->step || o->warmup || (o->periods && o->periods[0]);
+        o->start || o->start_marker || o->steps || o->warmup || (o->periods && o->periods[0]);
     rocl_sort_record rec;
     while (rocl_next_record(w->owned, &rec, st, err)) {
         uint64_t v[2]; /* kind and name, lane */

@@ -549,11 +549,11 @@ static rocl_status put_steps(steps *s, rocl_tables *out, rocl_error *err)
     if (!n && r.table)
         r.table->why_empty =
             s->of.mark_count > ROCL_STEPS_MOST
-                ? "more than 100000 markers are steps; --steps REGEX says which of them are"
-            : s->c.trace->opt.steps
-                ? "no marker has a name that --steps matches"
-                : "no marker counts steps, as ProfilerStep#3 or step:3 do; --steps REGEX says "
-                  "which markers are steps";
+                ? "more than 100000 markers are steps; --step-markers REGEX says which of them are"
+            : s->c.trace->opt.step_markers ? "no marker has a name that --step-markers matches"
+                                           : "no marker counts steps, as ProfilerStep#3 or step:3 "
+                                             "do; --step-markers REGEX says "
+                                             "which markers are steps";
     _Static_assert(ROCL_STEPS_MOST == 100000, "the text says so");
     if (n && (s->of.outside[0] || *others))
         rocl_set_note(&r, "%llu kernels and copies belong to no step%s",

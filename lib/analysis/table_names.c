@@ -18,3 +18,12 @@ const char *rocl_table_word(const void *ctx, size_t i)
             return (*d)->key;
     return NULL;
 }
+
+const char *rocl_table_title(const char *key)
+{
+    const rocl_table_def *d;
+    for (size_t i = 0; (d = rocl_report_table_def(i)); i++)
+        if (!strcmp(d->key, key))
+            return d->title;
+    return "";
+}

@@ -17,7 +17,7 @@ static bool filters_anything(const rocl_options *o)
            rocl_list_used(o->include) || rocl_list_used(o->exclude) || rocl_list_used(o->names) ||
            rocl_list_used(o->exclude_names) || o->min_duration ||
            rocl_list_used(o->kernel_include) || rocl_list_used(o->kernel_exclude) ||
-           o->kernel_iterations || o->step || o->warmup || rocl_list_used(o->periods);
+           o->kernel_iterations || o->steps || o->warmup || rocl_list_used(o->periods);
 }
 
 static rocl_status make_workers(rocl_filter *f, rocl_error *err)

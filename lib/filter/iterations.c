@@ -22,6 +22,10 @@ rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t leas
         if (!ROCL_GROW(*ranges, cap, n + 1))
             return rocl_fail_memory(err);
         at = rocl_parse_range(at, &first, &last);
+        if (at && *at == '-' && (!at[1] || strchr(between, at[1]))) { /* "4-" */
+            last = INT64_MAX;
+            at++;
+        }
         good = at && first >= least && (!*at || strchr(between, *at));
         if (!good)
             break;
@@ -29,8 +33,11 @@ rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t leas
     }
     if (!n || !good)
         return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\": numbers from %d on and ranges of them, such as 1,[5-8]",
-                         option, text, (int)least);
+                         "%s: \"%.100s\": numbers from %d on and ranges of them, such as %s",
+                         option, text, (int)least,
+                         strcmp(option, "--steps") ? "1,[5-8]"
+                                                   : "3,5-8 or 4-; --step-markers REGEX says which "
+                                                     "markers are steps");
     rocl_range *r = *ranges;
     qsort(r, n, sizeof *r, rocl_compare_u64); /* by `first` */
     for (size_t i = 1; i < n; i++)

@@ -99,11 +99,13 @@ static bool begins_with(const char *text, const char *word)
 }
 
 /* Is `text` the word, or its plural? */
-static bool is_word(const char *text, const char *word)
+static bool is_word(const char *text, size_t len, const char *word)
 {
-    for (; *word && fold_case(*text) == fold_case(*word); text++)
-        word++;
-    return !*word && (!*text || (fold_case(*text) == 's' && !text[1]));
+    const size_t n = strlen(word);
+    for (size_t i = 0; i < n; i++)
+        if (i == len || fold_case(text[i]) != fold_case(word[i]))
+            return false;
+    return len == n || (len == n + 1 && fold_case(text[n]) == 's');
 }
 
 static bool is_of_category(const char *category, const char *word)
@@ -111,15 +113,15 @@ static bool is_of_category(const char *category, const char *word)
     return begins_with(category, word) || begins_with(rocl_bare_category(category), word);
 }
 
-static bool find_kind(const char *word, rocl_kind *kind)
+bool rocl_find_kind(const char *word, size_t len, rocl_kind *kind)
 {
     for (size_t i = 0; i < ALIASES; i++)
-        if (is_word(word, aliases[i].word)) {
+        if (is_word(word, len, aliases[i].word)) {
             *kind = aliases[i].kind;
             return true;
         }
     for (unsigned k = 0; k < ROCL_KINDS; k++)
-        if (is_word(word, rocl_kind_name((rocl_kind)k))) {
+        if (is_word(word, len, rocl_kind_name((rocl_kind)k))) {
             *kind = (rocl_kind)k;
             return true;
         }
@@ -134,7 +136,7 @@ static bool is_known_category(const char *word)
         if (!strcasecmp(word, rocl_call_groups[i].word))
             return true;
     for (size_t i = 0; i < CATEGORIES; i++)
-        if (begins_with(categories[i], bare) || is_word(word, categories[i]))
+        if (begins_with(categories[i], bare) || is_word(word, strlen(word), categories[i]))
             return true;
     return false;
 }
@@ -176,7 +178,7 @@ static rocl_status add_word(rocl_kind_words *k, const rocl_trace *t, const char 
     if (!w->text)
         return rocl_fail_memory(err);
     rocl_kind kind;
-    if (find_kind(w->text, &kind)) {
+    if (rocl_find_kind(text, len, &kind)) {
         w->kinds = ROCL_BIT(kind);
         /* ROCTx marks are instants, and pausing the profiler is a region: both are MARKER_*. */
         w->category = kind == ROCL_MARKER ? "marker" : NULL;

@@ -147,6 +147,9 @@ void rocl_window_clip(const rocl_window *w, const rocl_batch *b, const uint8_t *
 
 /* ---- kinds.c: --include, --exclude ---- */
 
+/* Is it a word for a kind of event: "kernel", "copies", "memory_copy"? */
+bool rocl_find_kind(const char *word, size_t len, rocl_kind *kind);
+
 typedef struct rocl_kind_word {
     char *text;           /* as given */
     const char *category; /* what a category begins with; NULL: the word is a kind only */
@@ -258,7 +261,7 @@ rocl_status rocl_iterations_see(rocl_iterations *it, unsigned worker, const rocl
 rocl_status rocl_iterations_resolve(rocl_iterations *it, rocl_error *err);
 void rocl_iterations_test(const rocl_iterations *it, const rocl_batch *b, uint8_t *keep);
 
-/* ---- steps.c: --step, --warmup ---- */
+/* ---- steps.c: --steps, --warmup ---- */
 
 /* The process of times that count for all processes without steps of their own. */
 #define ROCL_ANY_PROCESS UINT64_MAX
@@ -298,21 +301,28 @@ static inline uint32_t rocl_kernel_name_at(const rocl_batch *b, size_t i)
 
 #define ROCL_KERNEL_KINDS (ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COUNTER))
 
-/* ---- names.c: --name, --exclude-name, --kernel-include, --kernel-exclude ---- */
+/* ---- names.c: --name, --exclude-name ---- */
 
 typedef struct rocl_names {
     const char *name_option, *exclude_option;
     bool of_kernels; /* tests dispatches and counters only, by the names of their kernels */
     const char *const *name, *const *exclude; /* patterns, NULL: none */
     size_t name_count, exclude_count;
-    atomic_bool tested, hit; /* some name was looked at, was wanted */
+    /* Some name was looked at, was wanted, was not wanted. */
+    atomic_bool tested, hit, excluded;
 } rocl_names;
 
 /* Compiled patterns and their outcome for each name, per worker: regexec() locks its pattern.
  */
+typedef struct rocl_name_pattern {
+    regex_t regex;
+    uint32_t kinds; /* of events that it is for */
+} rocl_name_pattern;
+
 typedef struct rocl_name_cache {
-    regex_t *regs; /* name_count, then exclude_count */
-    size_t count;  /* compiled */
+    rocl_name_pattern *patterns; /* name_count, then exclude_count */
+    size_t count;                /* compiled */
+    bool by_kind;                /* some are for one kind */
     uint8_t **pages;
     size_t page_count;
 } rocl_name_cache;

@@ -1,4 +1,4 @@
-/* --step and --warmup: the times in which the wanted steps of a process lie. An event belongs to
+/* --steps and --warmup: the times in which the wanted steps of a process lie. An event belongs to
  * the step in which it begins, so that no event is in two. Several series of steps may be nested,
  * such as steps in epochs: the one with the most time is meant. */
 #include "filter/stages.h"
@@ -10,9 +10,9 @@
 
 rocl_status rocl_step_filter_new(rocl_step_filter *f, const rocl_trace *t, rocl_error *err)
 {
-    *f = (rocl_step_filter){.used = t->opt.step || t->opt.warmup};
-    return t->opt.step
-               ? rocl_ranges_parse("--step", t->opt.step, 0, &f->ranges, &f->range_count, err)
+    *f = (rocl_step_filter){.used = t->opt.steps || t->opt.warmup};
+    return t->opt.steps
+               ? rocl_ranges_parse("--steps", t->opt.steps, 0, &f->ranges, &f->range_count, err)
                : ROCL_OK;
 }
 
@@ -89,7 +89,7 @@ static size_t add_times(rocl_step_filter *f, uint64_t warmup, const rocl_step *p
 
 rocl_status rocl_step_filter_resolve(rocl_step_filter *f, const rocl_trace *t, rocl_error *err)
 {
-    const char *option = t->opt.step ? "--step" : "--warmup";
+    const char *option = t->opt.steps ? "--steps" : "--warmup";
     if (!f->used)
         return ROCL_OK;
     rocl_status st = rocl_steps_resolve(&f->steps, t, err);
@@ -97,10 +97,10 @@ rocl_status rocl_step_filter_resolve(rocl_step_filter *f, const rocl_trace *t, r
         return st;
     if (!f->steps.count)
         return rocl_fail(err, ROCL_USAGE,
-                         t->opt.steps
-                             ? "%s: no marker has a name that --steps matches"
+                         t->opt.step_markers
+                             ? "%s: no marker has a name that --step-markers matches"
                              : "%s: no marker counts steps, as ProfilerStep#3 or step:3 do; "
-                               "--steps REGEX says which markers are steps",
+                               "--step-markers REGEX says which markers are steps",
                          option);
     const rocl_step_series *s = &f->steps.series[0];
     const rocl_step *all = f->steps.all + s->first;

@@ -132,7 +132,7 @@ static atomic_bool **list_flags(rocl_filter *f, size_t *count)
 {
     rocl_kind_words *const words[] = {&f->kinds.include, &f->kinds.exclude};
     rocl_names *const names[] = {&f->names, &f->kernel_names};
-    atomic_bool **flags = calloc(words[0]->count + words[1]->count + 4, sizeof(atomic_bool *));
+    atomic_bool **flags = calloc(words[0]->count + words[1]->count + 6, sizeof(atomic_bool *));
     *count = 0;
     for (size_t i = 0; flags && i < 2; i++)
         for (size_t k = 0; k < words[i]->count; k++)
@@ -140,6 +140,7 @@ static atomic_bool **list_flags(rocl_filter *f, size_t *count)
     for (size_t i = 0; flags && i < 2; i++) {
         flags[(*count)++] = &names[i]->tested;
         flags[(*count)++] = &names[i]->hit;
+        flags[(*count)++] = &names[i]->excluded;
     }
     return flags;
 }

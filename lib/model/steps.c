@@ -22,9 +22,10 @@ rocl_status rocl_step_names_new(rocl_step_names **names, const char *pattern, ro
     rocl_step_names *n = calloc(1, sizeof *n);
     rocl_status st = n ? ROCL_OK : rocl_fail_memory(err);
     if (st == ROCL_OK && pattern) {
-        st = *pattern ? rocl_regex_compile(&n->pattern, "--steps", pattern, pattern, REG_NOSUB, err)
+        st = *pattern ? rocl_regex_compile(&n->pattern, "--step-markers", pattern, pattern,
+                                           REG_NOSUB, err)
                       : rocl_fail(err, ROCL_USAGE,
-                                  "--steps: \"\": an extended regular expression is needed");
+                                  "--step-markers: \"\": an extended regular expression is needed");
         n->by_pattern = st == ROCL_OK;
     }
     if (st != ROCL_OK) {

@@ -58,7 +58,7 @@ const rocl_format *rocl_format_named(const char *name);
 const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t count);
 
 /* What to do with an input that the layout script of rtg2json cannot read. */
-#define ROCL_OTHER_LAYOUT ": choose --layout trace"
+#define ROCL_OTHER_LAYOUT ": choose --style trace"
 
 /* Fails with the name of the file, what it is or looks like, and what to do. */
 rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool whole,

@@ -212,7 +212,7 @@ static rocl_status prepare_trace(rocl_trace *t, const rocl_options *options, roc
     if (!t->strings || !t->schemas || !t->space || !t->guard)
         return rocl_fail_memory(err);
     const rocl_status st = rocl_kernel_classes_new(&t->classes, t->opt.kernel_classes, err);
-    return st ? st : rocl_step_names_new(&t->steps, t->opt.steps, err);
+    return st ? st : rocl_step_names_new(&t->steps, t->opt.step_markers, err);
 }
 
 /* ---- slices of the time among the inputs ----------------------------------------------------- */

@@ -352,16 +352,16 @@ rows_of() { # key, arguments of compare
         [[ "$(rocstats compare -q --format json --table compare_sequence "$@" 2>/dev/null | jq -r '.tables[0].note')" == "$text" ]] || fail "$text"
     }
     needs jq
-    why 'B has no steps "optimizer.step ", as A has; --steps REGEX says which markers are steps' "$a" "$train".json
-    why "B has no kernels" --steps nothing "$a" "$FIXTURES/empty-tables.db"
+    why 'B has no steps "optimizer.step ", as A has; --step-markers REGEX says which markers are steps' "$a" "$train".json
+    why "B has no kernels" --step-markers nothing "$a" "$FIXTURES/empty-tables.db"
     why "A has no kernels" "$FIXTURES/empty-tables.db" "$a"
     rocstats baseline -o new.json "$a"
     jq -c 'del(.baselines[].order)' new.json >old.json
     why "the baseline is of an older rocline, and has no order of kernels" old.json "$b"
     jq -c '.baselines[].order |= {lacks: "fewer kernels"}' new.json >many.json
-    why "A has more than 65536 kernels, and no steps; --steps REGEX says which markers are steps" many.json "$b"
+    why "A has more than 65536 kernels, and no steps; --step-markers REGEX says which markers are steps" many.json "$b"
     jq -c '.baselines[].order |= {lacks: "fewer steps"}' new.json >many.json
-    why "more than 100000 markers of A are steps; --steps REGEX says which of them are" many.json "$b"
+    why "more than 100000 markers of A are steps; --step-markers REGEX says which of them are" many.json "$b"
     # Without markers there are no steps: all kernels.
     [[ "$(rocstats compare --include kernel "$a" "$a")" == *"in their order: without steps, of all kernels: 39 of 39 and 39 "* ]]
     # Nothing of the kind without kernels.
@@ -508,8 +508,8 @@ compare_takes_two_inputs compare x y z
 --fail-over:_"%"_is_not_a_percentage compare --fail-over % x y
 --fail-over:_"1.2.3"_is_not_a_percentage compare --fail-over 1.2.3 x y
 --fail-over:_"99999999999999"_is_not compare --fail-over 99999999999999 x y
-cannot_be_used_with_--by-..._and_--sort compare --by-rank x y
-cannot_be_used_with_--by-..._and_--sort compare --sort name x y
+cannot_be_used_with_--by_and_--sort compare --by-rank x y
+cannot_be_used_with_--by_and_--sort compare --sort name x y
 END
 }
 

@@ -74,7 +74,7 @@ in_a_terminal() { # shell
     # Commands that share a manual page have options of their own.
     offers "$1" "rocline info --bri" "rocline info --brief"
     offers "$1" "rocline correlate --bud" "rocline correlate --budget"
-    offers "$1" "rocpd summary --domain-s" "--domain-summary"
+    offers "$1" "rocpd summary --kernel-re" "--kernel-rename"
     # Options before the command, and their values, are none.
     offers "$1" "rocline --comp" "--completion"
     offers "$1" "rocline --completion " bash zsh fish
@@ -130,7 +130,7 @@ rocpd2csv --style=rocprofv|--style=rocprofv3
 rocline convert -f csv,pf|csv,pftrace
 rocline info --bri|--brief
 rocline correlate --bud|--budget
-rocpd summary --domain-s|--domain-summary
+rocpd summary --kernel-re|--kernel-rename
 rocpd2pftrace her|here.db
 rocline info her|here.db
 rocline convert -f csv pf|pftrace

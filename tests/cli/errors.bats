@@ -518,7 +518,7 @@ END
 rocstats --help
 rocstats --explain list
 rocstats --explain 'slow rank'
-rocline export --columns
+rocline export --help=columns
 rocline schema
 rocline recipes
 END

@@ -98,10 +98,10 @@ all_of() { # format, fixture, option...
     try 2 rocline export -f jsonl --codec zstd "$FIXTURES/rank0.db"
     says "JSON lines are compressed with gzip, or not at all"
     [ -z "$(ls)" ] || fail "a usage error must leave nothing"
-    try 0 rocline export --columns
+    try 0 rocline export --help=columns
     [[ "$output" == *"  lds_size "*" INT64 "* ]] || fail "a column was expected"
     [[ "$output" != *agent_log_index* ]] || fail "no details were asked for"
-    try 0 rocline export --columns --all-columns
+    try 0 rocline export --help=all-columns
     [[ "$output" == *agent_log_index* ]] || fail "details were asked for"
     rocline export -q -f jsonl -z 6 -d out -o t.jsonl --kinds kernel "$FIXTURES/rank0.db"
     [ "$(gzip -dc out/t_kernel.jsonl.gz | wc -l)" -gt 0 ]

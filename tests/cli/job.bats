@@ -134,7 +134,6 @@ job_keys() {
 + rocpd2csv output_file x
 + rocpd2csv output_directory o
 + rocpd2csv output_format csv
-+ rocpd2csv output_config true
 + rocpd2csv kernel_include_regex Cijk
 + rocpd2csv kernel_exclude_regex Cijk
 + rocpd2csv kernel_iteration_range "[1-2]"
@@ -152,6 +151,7 @@ job_keys() {
 + rocstats summary_output_file s
 + rocstats summary_units usec
 0 rocpd2csv minimum_output_data 5
+0 rocpd2csv output_config true
 0 rocpd2csv minimum-output-data 5
 0 rocpd2csv perfetto_backend inprocess
 0 rocpd2csv perfetto_buffer_fill_policy discard
@@ -430,34 +430,6 @@ kernels() { # option...
 --period -1:2|--period: "-1": a duration is
 --period 0:1:0 --period 1:1|"1:1" never begins: the one before it does not end
 END
-}
-
-@test "--output-config: the values of all options" {
-    needs jq
-    printf 'output_file: x\noutput_directory: o/%%pid%%\noutput_config: true\ntruncate_kernels: true\n' >job.yaml
-    try 0 rocpd2csv -j2 --job job.yaml "$db"
-    config=$(echo o/*/x_config.json)
-    jq '."rocprofiler-sdk-tool"[0].metadata' "$config" >about
-    [ "$(jq -r '.build_spec.tool, (.config | .kernel_names, .jobs, .job, .output_config)' about | xargs)" = \
-        "rocpd2csv short 2 job.yaml true" ]
-    [ "$(jq -r '.config | .input[0], .output_file, .output_path' about | xargs)" = "$db x $(dirname "$config")" ]
-    [ "$(jq -c '.config | [.csv_output, .json_output, .truncate, .demangle, .kernel_filter_include, .kernel_trace]' about)" = \
-        '[true,false,true,true,".*",true]' ]
-    # the process is that of the trace
-    s=$(suffix "$db")
-    [ "$(jq -r '.pid, .init_time, .fini_time' about | xargs)" = \
-        "$(sqlite3 -readonly -separator ' ' "$db" "SELECT pid, init, fini FROM \"rocpd_info_process$s\" LIMIT 1")" ]
-    [ "$(jq -r '.command | join(" ")' about)" = \
-        "$(sqlite3 -readonly "$db" "SELECT command FROM \"rocpd_info_process$s\" LIMIT 1")" ]
-    try 0 rocpd2csv -q --output-config -o r -d . --kernel-include 'a b' --kernel-include Cijk --kinds kernel "$db"
-    [ "$(jq -r '."rocprofiler-sdk-tool"[0].metadata.config.kernel_filter_include' r_config.json)" = "(a b)|(Cijk)" ]
-    try 0 rocpd2pftrace --output-config -o y.pftrace "$db"
-    [ -s y_config.json ]
-    try 0 rocstats --output-config -o z.txt "$db"
-    [ "$(jq -r '."rocprofiler-sdk-tool"[0].metadata.build_spec.tool' z_config.json)" = rocstats ]
-    try 0 rocstats --output-config "$db"
-    [ -s out_config.json ]
-    try 4 rocstats --output-config -o /dev/full "$db"
 }
 
 @test "rocstats --summary: tables, units, files" {

@@ -19,7 +19,7 @@ tables() { # FILE ARGUMENT...
         critical-path memory counters streams)
     tables demo "${reports[@]}" "$DEMO"
     tables slices timeline --slices 4 "$DEMO"
-    tables attention steps --steps '^attention$' "$DEMO"
+    tables attention steps --step-markers '^attention$' "$DEMO"
     tables graph graphs "$FIXTURES/graph.db"
     tables ranks ranks "$FIXTURES/rank0.db" "$FIXTURES/rank1.db"
     tables train collectives critical-path "$TOP"/tests/fixtures/chrome/train[01].json
@@ -226,7 +226,7 @@ PYTHON
 @test "the script that makes a report for each step" {
     needs jq
     sed -n '/^This makes any report for each step:/,/^\.Ed/p' "$TOP/man/rocstats.1" | grep -v '^\.\|^This' >script
-    grep -q 'rocstats kernels --step' script
+    grep -q 'rocstats kernels --steps' script
     cp "$TOP/tests/fixtures/chrome/train0.json" trace.db # a format is known by the contents
     bash -e script
     [ "$(echo step*.csv)" = "step0.csv step1.csv step2.csv" ]

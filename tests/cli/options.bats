@@ -3,12 +3,12 @@
 
 load helper
 
-help_options() { # tool
-    "$1" --help | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort
+help_options() { # tool [WHAT]
+    "$1" --help="${2:-all}" | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort
 }
 
-help_letters() {
-    "$1" --help | sed -n 's/^  \(-[A-Za-z]\), --.*/\1/p' | sort
+help_letters() { # tool [WHAT]
+    "$1" --help="${2:-all}" | sed -n 's/^  \(-[A-Za-z]\), --.*/\1/p' | sort
 }
 
 @test "--help goes to stdout, exit code 0" {
@@ -16,7 +16,7 @@ help_letters() {
         try 0 "$tool" --help
         [ -z "$stderr" ]
         [[ "$output" == "Usage: $tool "* ]]
-        [[ "$output" == *Examples:* ]]
+        [[ "$output" == *Examples:* || $tool == rocline ]]
         try 0 "$tool" -h
     done
 }
@@ -82,8 +82,8 @@ END
 }
 
 @test "usage errors of rpt and rtg2json" {
-    try 2 rpt --in x
-    says "--in can be --info or --in"
+    try 2 rpt --kernel x
+    says "--kernel can be --kernel-rename or --kernel-iterations"
     try 2 rpt x -o
     says "-o needs a value"
     try 2 rtg2json -z 10 x
@@ -144,15 +144,26 @@ END
     says --odd-name.db
 }
 
+# What a page says of options, or of letters.
+page_options() { # page...
+    cat "${@/#/$BUILD/man/}" | grep '^\.It' | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u
+}
+
+page_letters() {
+    cat "${@/#/$BUILD/man/}" | grep '^\.It' | sed 's/Fl Fl [a-z-]*//g' | grep -o 'Fl [A-Za-z] ' |
+        sed 's/Fl \(.\) /-\1/' | sort -u
+}
+
+# Options that all tools have may be in rocline(7); the page may also have what is only accepted.
 @test "every option is in the manual page and the other way round" {
     for tool in "${PROGRAMS[@]}"; do
-        help_options "$tool" >help
-        page=$BUILD/man/$tool.1
-        grep '^\.It' "$page" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u >page
-        diff help page
-        help_letters "$tool" >help
-        grep '^\.It' "$page" | sed 's/Fl Fl [a-z-]*//g' | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u >page
-        diff help page
+        for what in options letters; do
+            help_$what "$tool" >help
+            [ -z "$(comm -23 help <(page_$what "$tool.1" rocline.7))" ] ||
+                fail "$tool: not in its page: $(comm -23 help <(page_$what "$tool.1" rocline.7))"
+            [ -z "$(page_$what "$tool.1" | comm -23 - <(help_$what "$tool" aliases | sort -mu help -))" ] ||
+                fail "$tool: only in its page: $(page_$what "$tool.1" | comm -23 - <(help_$what "$tool" aliases | sort -mu help -))"
+        done
     done
 }
 
@@ -161,6 +172,111 @@ END
         [ -z "$(help_options "$tool" | uniq -d)" ]
         [ -z "$(help_letters "$tool" | uniq -d)" ]
     done
+}
+
+# All programs and commands, with what they print of themselves.
+all_help() { # WHAT
+    local tool command
+    for tool in "${PROGRAMS[@]}" rocpd; do "$tool" --help="$1"; done
+    for command in convert stats compare doctor view merge csv pftrace otf2 json rpt query export info check \
+        record show correlate schema recipes; do rocline "$command" --help="$1"; done
+    for command in convert merge package query summary; do rocpd "$command" --help="$1"; done
+}
+
+@test "all tools together have at most 100 options, and the first help is a screen" {
+    local what
+    for what in first all; do
+        all_help $what | grep -oE '(^|[ ,(])--[a-z][a-z0-9-]*' | grep -oE '\-\-.*' | sort -u >options
+        [ "$(wc -l <options)" -le 100 ] || fail "$what: $(wc -l <options)"
+    done
+    local reports
+    reports=$(rocstats --help | sed -n '/^Reports/,/^$/p' | wc -l)
+    [ "$(rocstats --help | wc -l)" -le $((reports + 40)) ]
+    [ "$(rocline help | wc -l)" -le 40 ]
+}
+
+@test "help of a group, and of what else is accepted" {
+    try 0 rocpd2csv --help=filters
+    [[ "$output" == "Options of rocpd2csv:"*"--min-duration TIME"* && "$output" != *--jobs* ]]
+    try 0 rocpd2csv --help=aliases
+    [[ "$output" == *"--step "*"the same as --steps"*"--perfetto-buffer-size KB"*"without effect"* ]]
+    try 0 rocstats --help
+    [[ "$output" == *"--help=all explains all options"* ]]
+}
+
+@test "other spellings, old ones and AMD's, do the same" {
+    local db=$FIXTURES/rank0.db old new
+    while IFS='|' read -r old new; do
+        # shellcheck disable=SC2086 # words
+        diff <(rocstats $old "$db") <(rocstats $new "$db") || fail "$old"
+    done <<'END'
+kernels --step 26|kernels --steps 26
+kernels --by-rank --by-agent|kernels --by rank,agent
+kernels --kinds kernel|kernels --include kernel
+domains --region-categories hip|domains --domain hip
+kernels --kernel-include flash|kernels --name kernel:flash
+kernels --kernel-exclude flash|kernels --exclude-name kernel:flash
+END
+    diff <(rtg2json -q --layout kineto -o - "$db") <(rtg2json -q --style kineto -o - "$db")
+}
+
+@test "a name may be of one kind of event" {
+    local db=$FIXTURES/rank0.db
+    [ "$(rocstats copies --name kernel:flash --format csv "$db")" = "$(rocstats copies --format csv "$db")" ]
+    [ "$(rocstats copies --name copy:HOST --format csv "$db" | wc -l)" -lt "$(rocstats copies --format csv "$db" | wc -l)" ]
+    [ "$(rocstats kernels --exclude-name copy:. --format csv "$db")" = "$(rocstats kernels --format csv "$db")" ]
+    try 0 rocstats kernels -q --name kernel:flash --format csv "$db"
+    [ "${#lines[@]}" -eq 2 ]
+    try 2 rocstats kernels --name kernel: "$db"
+    says 'an extended regular expression is needed'
+    try 0 rocstats kernels --exclude-name zzzz "$db"
+    says '--exclude-name: no event has a matching name'
+}
+
+@test "a wrong word: the nearest right one, of this command or another" {
+    while IFS='|' read -r words text; do
+        # shellcheck disable=SC2086 # words
+        try 2 ${words/rank0.db/$FIXTURES/rank0.db}
+        says "$text"
+    done <<'END'
+rocline stats --codec zstd x.db|unknown option --codec; rocline export has it
+rocline convert -f rocpd x.db|rocline merge writes it
+rocline convert -f kineto x.db|rocline json --style writes it
+rocstats --format pftrace x.db|rocline convert -f writes it
+rocstats convert x.db|"convert" is a command of its own: rocline convert
+rocpd2csv stats x.db|"stats" is a command of its own: rocline stats
+rocline kernels x.db|"kernels" is a report: rocline stats kernels
+rocstats kernels --steps solve rank0.db|--step-markers REGEX says which markers are steps
+rocstats kernels --min-gap 5us x.db|--min-gap is only for the report gaps
+rocstats kernels --fail-over 5 x.db|--fail-over is only for compare
+END
+}
+
+@test "the ending of -o says the form, unless --format does" {
+    local db=$FIXTURES/rank0.db form
+    for form in csv tsv json md html; do
+        rocstats kernels -q -o x.$form "$db"
+        rocstats kernels -q --format $form -o y "$db"
+        cmp x.$form y || fail $form
+    done
+    rocstats kernels -q -o x.json.gz "$db"
+    gzip -dc x.json.gz | cmp - x.json
+    rocstats kernels -q -o x.txt "$db"
+    cmp x.txt <(rocstats kernels -q "$db")
+    rocstats kernels -q -o z.csv --format json "$db"
+    jq -e .tables z.csv >/dev/null
+    rocline info -q -o i.json "$db"
+    jq -e '.command == "info"' i.json >/dev/null
+    rocline query -q -o q.csv 'select 1 as a' "$db"
+    [ "$(cat q.csv)" = $'a\n1' ] || [ "$(cat q.csv)" = $'"a"\n1' ]
+    rocline export -q -d e -o x.jsonl --kinds kernel "$db"
+    [ -s e/x_kernel.jsonl ]
+}
+
+@test "-o - with the one kind that --include keeps" {
+    cmp <(rocpd2csv -q -o - --include kernel "$FIXTURES/rank0.db") <(rocpd2csv -q -o - --kinds kernel "$FIXTURES/rank0.db")
+    cmp <(rocline export -q -f arrows -o - --include kernel "$FIXTURES/rank0.db") \
+        <(rocline export -q -f arrows -o - --kinds kernel "$FIXTURES/rank0.db")
 }
 
 @test "every fault of the library is in rocline(7)" {
@@ -213,8 +329,8 @@ offered() { # tool word...
     [ "$(offered rocstats ker)" = kernels ]
     [ "$(offered rocstats kernels overl)" = overlap ]
     [ "$(offered rocstats --domain mark)" = markers ]
-    [ "$(offered rocstats --region-categories hip,ma)" = hip,markers ]
-    [ "$(offered rocstats --inclusive F)" = False ]
+    [ "$(offered rocstats --domain hip,ma)" = hip,markers ]
+    [ "$(offered rocstats --by rank,ag)" = rank,agent ]
     [ "$(offered rocrec -u ro)" = roctx ]
     [ "$(offered rocrec --use hip,h)" = "hip,hip hip,hsa" ]
     touch keras.db
@@ -273,7 +389,6 @@ offered() { # tool word...
     mkdir in
     cp "$FIXTURES/rank0.db" in/a.db
     cp "$FIXTURES/rank0.db" zz_kernel_stats.csv
-    cp "$FIXTURES/rank0.db" kk_config.json
     cp "$FIXTURES/rank0.db" listed.db
     rocpd2csv -q -d . -o x "$FIXTURES/rank0.db"
     find . -name 'x_*' ! -name x_kernel_trace.csv ! -name x_agent_info.csv -delete
@@ -303,7 +418,6 @@ rocline view -o in/a.db in
 rocline convert -f pftrace -d in -o a.db in
 rocmerge -o in/a.db in
 rocstats --style rocprofv3 -d . -o zz zz_kernel_stats.csv
-rocpd2csv --output-config -d . -o kk kk_config.json
 rocstats -o listed.db j.rpdb
 rocstats -o j.rpdb/index.yaml j.rpdb
 rocstats compare -o in/a.db in -- listed.db

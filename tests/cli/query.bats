@@ -262,10 +262,10 @@ END
         try 2 rocpd query -i "$DB" --format $f --query "$sql"
         says "--format $f is not written here: "
     done
-    try 2 rocpd query -i "$DB" --format html --query "$sql" --email-to a@example.com
-    says "no mail is sent here"
+    try 0 rocpd query -i "$DB" --format html -d . -o mail --query "$sql" --email-to a@example.com
+    says "--email-to: accepted, but without effect"
     try 2 rocpd query -i "$DB"
-    says "no --query is given"
+    says "no statement is given"
     try 2 rocpd query -i "$DB" --format csv -o bad --query "SELECT nmae FROM kernel"
     [ ! -e rocpd-output-data/bad.csv ]
 }

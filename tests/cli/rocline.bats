@@ -4,7 +4,7 @@
 load helper
 
 commands() {
-    rocline --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9]*\)  *\([^ ].*\)/\1/p'
+    rocline --help | sed -n 's/^  rocline \([a-z0-9]*\) .*/\1/p'
 }
 
 @test "every command has a line of help, help of its own, and a line in the manual page" {
@@ -62,14 +62,14 @@ commands() {
 
 @test "help of a command that is a word of another has what concerns it only" {
     try 0 rocline compare --help
-    [[ "$output" == "Usage: rocline compare [OPTION]... A B"$'\n'"Compare two traces."* ]]
+    [[ "$output" == "Usage: rocline compare [OPTION]... A B"$'\n'"Compare two traces, or"* ]]
     [[ "$output" == *"--fail-over"*"  rocline compare base.json:v1 after.db"* ]]
-    [[ "$output" != *--what-if* && "$output" != *"rocline stats"* ]]
+    [[ "$output" != *--what-if* && "$output" != *"rocline stats compare"* ]]
     [ "$(rocline help diff)" = "$output" ]
     try 0 rocline doctor --help
-    [[ "$output" == "Usage: rocline doctor [OPTION]... INPUT..."$'\n'"Print whether"* ]]
+    [[ "$output" == "Usage: rocline doctor [OPTION]... INPUT..."$'\n'"Whether the trace can be trusted"*"  doctor "* ]]
     [[ "$output" == *"  rocline doctor 4711_results.db"* ]]
-    [[ "$output" != *--fail-over* && "$output" != *"rocline stats"* ]]
+    [[ "$output" != *--fail-over* && "$output" != *"rocline stats doctor"* ]]
 }
 
 @test "messages name the command, errors keep their codes" {
@@ -111,15 +111,43 @@ commands() {
     [ "$(offered st)" = stats ]
     [ "$(offered help mer)" = merge ]
     [ "$(offered stats kern)" = kernels ]
-    [ "$(offered stats --by-ag)" = --by-agent ]
+    [ "$(offered stats --gaps)" = --gaps-between ]
+    [ "$(offered exp)" = "" ] # a command of its own, but not one of the first
     [ "$(offered csv --kinds kernel,memory_c)" = kernel,memory_copy ]
     [ "$(offered csv --style = rocprofv)" = rocprofv3 ]
 }
 
-@test "every option of a command is in its manual page and the other way round" {
+@test "every option of a command is in its manual page, or in rocline(7)" {
     for command in convert; do
-        rocline "$command" --help | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort >help
-        grep '^\.It' "$BUILD/man/rocline-$command.1" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' |
-            sort -u | diff help -
+        rocline "$command" --help=all | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort >help
+        cat "$BUILD/man/rocline-$command.1" "$BUILD/man/rocline.7" | grep '^\.It' | grep -o 'Fl Fl [a-z-]*' |
+            sed 's/Fl Fl /--/' | sort -u | comm -23 help - >missing
+        [ ! -s missing ] || fail "$(cat missing)"
     done
+}
+
+@test "help of every report: what it is about, its tables, its own options, examples" {
+    local report
+    for report in $(rocstats --help | sed -n '/^Reports/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+        try 0 rocline help stats "$report"
+        [[ "$output" == "Usage: rocline stats $report "*"Examples:"*"$report"* ]]
+        [[ "$report" =~ ^(compare|baseline|view)$ || "$output" == *"Tables (--table KEY"* ]]
+    done
+    try 0 rocstats gaps --help
+    [[ "$output" == *"longest_gaps "*"--min-gap TIME"* && "$output" != *--what-if* ]]
+}
+
+@test "convert writes every form of the other commands" {
+    local db=$FIXTURES/rank0.db form
+    for form in parquet arrow arrows jsonl; do
+        rocline convert -q -f $form -d a -o x "$db"
+        rocline export -q -f $form -d b -o x "$db"
+        rocline convert -q -d c -o x.$form "$db"
+    done
+    diff -r a b
+    diff -r a c
+    rocline convert -q -f csv,jsonl -d d -o x "$db"
+    cmp a/x_kernel.jsonl d/x_kernel.jsonl
+    try 2 rocline convert -f parquet,arrow "$db"
+    says "one of parquet, arrow, arrows and jsonl at a time"
 }

@@ -150,10 +150,10 @@ events() { # file filter: how many events pass a jq filter
 
 @test "inputs that turn out to be something else" {
     try 3 rtg2json -o a.json - <"$FIXTURES/rank0.db"
-    says "a database, not text: choose --layout trace"
+    says "a database, not text: choose --style trace"
     [ ! -e a.json ]
     try 3 rtg2json -o a.json - <"$BATS_TEST_DIRNAME/../fixtures/chrome/kineto.json"
-    says "not text of rtg_tracer, HCC_PROFILE or strace: choose --layout trace"
+    says "not text of rtg_tracer, HCC_PROFILE or strace: choose --style trace"
     [ ! -e a.json ]
     for input in "$FIXTURES/rank0.db" "$BATS_TEST_DIRNAME/../fixtures/chrome/kineto.json"; do
         rtg2json -q -o b.json "$input"

@@ -59,7 +59,7 @@ rocstats memory kernels --format json --top 5 --slices 37 -j2
 rocstats --table attribution,graphs,graph_kernels --format json --by-rank --start 20% --ids
 rocstats --table attribution,sequences,sequence_kernels --format csv --top 7 -j2
 rocstats steps --format json --ids
-rocstats steps --format csv --by-rank --steps forward|norm -j2
+rocstats steps --format csv --by-rank --step-markers forward|norm -j2
 rocstats steps --format html --start 20% --end 70%
 rocstats memory --format csv --by-rank --start 20% --end 60% --clip
 rocstats memory --format html --period 1ms:1ms:0 --rank 0-20

@@ -43,11 +43,11 @@ rocpd2pftrace -o t.gz --reader sqlite --memory 2m
 rocpd2pftrace -v --start 20% --end 60% --clip
 rocpd2pftrace --start-marker solve --end-marker forward:4
 rocpd2pftrace -v --rank 3,5,7,20-30 --min-duration 1us
-rocpd2pftrace --kernel-iterations 1,3 --steps solve --step 1-3
+rocpd2pftrace --kernel-iterations 1,3 --step-markers solve --steps 1-3
 rocpd2pftrace --align start --include kernel,graph --name k
 rocpd2pftrace --period 1ms:1ms:0
 rocpd2csv --style rocpd-1.1 --name nonesuch
-rocpd2csv --style rocprofv3 -z 4 --steps solve --warmup 1
+rocpd2csv --style rocprofv3 -z 4 --step-markers solve --warmup 1
 rocpd2csv --style rocprof
 rocpd2csv -v --kinds agent,kernel --duration
 rocpd2csv --kinds kernel -o kernels.csv

@@ -157,7 +157,7 @@ static void check_worlds(const char *const file[2], const char *marker)
 {
     char pattern[32];
     snprintf(pattern, sizeof pattern, "^%s$", marker);
-    const rocl_options o = {.jobs = 2, .memory = (size_t)256 << 10, .steps = pattern};
+    const rocl_options o = {.jobs = 2, .memory = (size_t)256 << 10, .step_markers = pattern};
     const other_side a = ask(file[0], marker), b = ask(file[1], marker);
     rocl_tables *all = compare(file[0], file[1], &o);
     const rocl_table *steps = rocl_tables_find(all, "compare_steps");

@@ -146,7 +146,7 @@ static void test_kernels(void **state)
 {
     (void)state;
     const char *without = "1 2 3 4 5 6 7 11 12 13 14 15 17 18 19 20 21 22"; /* any kernel */
-    char unmatched[200] = "2 --kernel-include: \"(\": not an extended regular expression: ";
+    char unmatched[200] = "2 --name kernel:REGEX: \"(\": not an extended regular expression: ";
     const size_t n = strlen(unmatched); /* what follows are words of the C library */
     regex_t re;
     regerror(regcomp(&re, "(", REG_EXTENDED), &re, unmatched + n, sizeof unmatched - n);
@@ -163,7 +163,7 @@ static void test_kernels(void **state)
          "1 2 3 4 5 6 7 8 11 12 13 14 15 16 17 18 19 20 21 22"},
         {{.kernel_include = LIST("(")}, unmatched},
         {{.kernel_exclude = LIST("")},
-         "2 --kernel-exclude: \"\": an extended regular expression is needed"},
+         "2 --exclude-name kernel:REGEX: \"\": an extended regular expression is needed"},
         {{.kernel_iterations = "0"},
          "2 --kernel-iterations: \"0\": numbers from 1 on and ranges of them, such as 1,[5-8]"},
     };

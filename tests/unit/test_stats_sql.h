@@ -134,8 +134,8 @@ static inline sqlite3 *events_of(const rocl_trace *t)
 
 /* ---- steps ---- */
 
-/* Ranges of the markers that --steps names, each with its series; and all work with its step of
- * each series. Steps of the same begin count in the order of threads and rows. */
+/* Ranges of the markers that --step-markers names, each with its series; and all work with its step
+ * of each series. Steps of the same begin count in the order of threads and rows. */
 #define OWNER(more)                                                                                \
     "(SELECT p.host FROM step p WHERE p.name = s.name AND p.cap = l.cap AND p.pid = l.pid " more   \
     " AND (p.start = t OR p.start < t AND p.\"end\" > t) ORDER BY p.start DESC, p.tid DESC, p.id " \

@@ -222,7 +222,7 @@ static void check_domains(sqlite3 *db, const rocl_table *t)
 
 static void check_trace(const char *names, const char *pattern, const char *list)
 {
-    const rocl_options open = {.jobs = 2, .memory = (size_t)256 << 10, .steps = pattern};
+    const rocl_options open = {.jobs = 2, .memory = (size_t)256 << 10, .step_markers = pattern};
     const rocl_stats_options o = {.reports = 1u << ROCL_REPORT_STEPS};
     rocl_trace *t = open_trace(names, &open);
     sqlite3 *db = events_of(t);
@@ -279,7 +279,7 @@ static void test_same(void **state)
 
 static void test_none(void **state)
 {
-    const rocl_options open = {.jobs = 1, .steps = "no such marker"};
+    const rocl_options open = {.jobs = 1, .step_markers = "no such marker"};
     const rocl_stats_options o = {.reports = 1u << ROCL_REPORT_STEPS};
     rocl_trace *t = open_trace("schema-3.0.0", &open);
     rocl_tables *all = stats_of(t, &o);

@@ -68,12 +68,14 @@ static const opt *find_json_option(const program *p)
     return NULL;
 }
 
-/* Does a command line ask for "--format json", "--format=json", or with the letter of the option?
- * Before options are parsed: an error of them belongs in the answer as well. Where the program has
- * no such option its words are taken out. */
+/* Does a command line ask for "--format json", "--format=json", with the letter of the option, or
+ * by the name of its output? Before options are parsed: an error of them belongs in the answer as
+ * well. Where the program has no such option its words are taken out. */
 static bool ask_for_json(const opt *format, int *argc, char **argv)
 {
-    bool json = false;
+    bool json = false, given = false, named = false;
+    const char *form;
+    const bool named_json = format && strcmp(argv[*argc > 1], "baseline") != 0;
     int to = 1, i = 1;
     while (i < *argc && strcmp(argv[i], "--") != 0) {
         const char *word = argv[i];
@@ -81,6 +83,11 @@ static bool ask_for_json(const opt *format, int *argc, char **argv)
         const bool letter = format && format->letter && word[0] == '-' &&
                             word[1] == format->letter && word[1] && !word[2];
         const bool separate = !joined && i + 1 < *argc && (!strcmp(word, "--format") || letter);
+        given |= joined || separate;
+        if (!strcmp(word, "-o") || !strcmp(word, "--output-file"))
+            named = i + 1 < *argc && (form = output_form(argv[i + 1])) && !strcmp(form, "json");
+        else if (!strncmp(word, "-o", 2) || !strncmp(word, "--output-file=", 14))
+            named = (form = output_form(word)) && !strcmp(form, "json");
         if (joined || separate)
             json = !strcmp(joined ? word + 9 : argv[i + 1], "json");
         const bool takes_out = (joined || separate) && json && !format;
@@ -92,7 +99,7 @@ static bool ask_for_json(const opt *format, int *argc, char **argv)
         argv[to++] = argv[i++];
     *argc = to;
     argv[to] = NULL;
-    return json;
+    return given ? json : named && named_json;
 }
 
 /* Without memory a message goes only to standard error: reporting that would call this again. */
@@ -183,6 +190,9 @@ int tables_prepare(common *c, const char *format_name, table_output *o)
     if (format_name && !rocl_table_format_named(format_name, &o->table.format))
         return usage_error("--format: \"%s\" is not known", format_name);
     o->table.path = c->output_file ? c->output_file : "-";
+    const char *form = format_name ? NULL : output_form(o->table.path);
+    if (form)
+        rocl_table_format_named(form, &o->table.format);
     c->to_stdout = strcmp(o->table.path, "-") == 0;
     o->table.width = output_width(c);
     const int code = output_check(c, o->table.path);

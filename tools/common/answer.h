@@ -32,7 +32,7 @@ typedef struct table_output {
 #define BUDGET_OPTION(to)                                                                          \
     {                                                                                              \
         "budget", 0, OPT_NUMBER, to, "N", NULL, 1, BUDGET_MAX,                                     \
-            "with json and md: print at most N tokens, counted as 4 bytes each; rows beyond that " \
+            "json, md: print at most N tokens, counted as 4 bytes each; rows beyond that "         \
             "are counted and summed up in the last one of their table"                             \
     }
 enum { BUDGET_MAX = 100000000 };

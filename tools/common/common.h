@@ -21,7 +21,7 @@ typedef struct common {
     strings rank_numbers; /* the items PATTERN=N of --rank */
     strings ranks, pids, agents, include, exclude, names, exclude_names;
     strings kernel_include, kernel_exclude, periods;
-    const char *kernel_iterations, *steps, *step;
+    const char *kernel_iterations, *steps, *step_markers;
     unsigned run;                 /* number; 0: all */
     unsigned warmup;              /* steps */
     unsigned jobs, level, reader; /* the last: an enum of rocline.h */
@@ -31,11 +31,11 @@ typedef struct common {
     const char *output_file, *output_path; /* as given, or NULL */
     strings ignored;                       /* names of options that mean nothing here */
     const char *job;                       /* the file that --job names, or NULL */
-    bool checking; /* with several jobs: each is first checked, up to where its work would begin */
-    bool output_config;
-    bool local;                        /* --local */
-    bool to_stdout;                    /* the tool sets it when stdout is data */
+    bool checking;  /* with several jobs: each is first checked, up to where its work would begin */
+    bool local;     /* --local */
+    bool to_stdout; /* the tool sets it when stdout is data */
     bool note_times;                   /* the same, for rocl_trace_times */
+    bool uses_steps;                   /* and this one if it shows steps */
     bool copy_packets;                 /* and this one of rocl_options */
     bool team_writes;                  /* and this one when all ranks make its output together */
     bool team_inputs;                  /* and this one when its outputs are one for each input */
@@ -50,16 +50,15 @@ typedef struct common {
 } common;
 
 /* Parts of the option tables; their offsets count from a `common`. */
-extern const opt_group input_group, names_group, filtered_names_group, filter_group, run_group,
-    other_group;
+extern const opt_group input_group, names_group, filter_group, run_group, other_group;
 extern const opt_group team_group; /* of tools that set common.teams */
 /* Gives the name of rank 0's output to all ranks. Returns -1, or an exit code. */
 int common_share_name(char *name, size_t size);
 /* Ends a program with this exit code, which it returns: others do not wait for this rank. */
 int common_end(int code);
 bool common_is_other_rank(void); /* of a team: rank 0 makes everything besides the output */
-/* Options of AMD's converter to Perfetto: accepted, without effect. */
-extern const opt_group perfetto_group;
+/* Options of AMD's tools, for those that take their place: accepted, without effect. */
+extern const opt_group ignored_group;
 
 #define COMMON_OUTPUT_FILE(text)                                                                   \
     {                                                                                              \
@@ -75,16 +74,6 @@ extern const opt_group perfetto_group;
             "folder of the output (default: ROCPD_OUTPUT_PATH, or rocpd-output-data); keys such "  \
             "as %hostname%, %pid%, %tag%, %rank%, %job% and %env{VAR}% are replaced, see "         \
             "rocline(7)"                                                                           \
-    }
-#define COMMON_IGNORED(name, arg, choices)                                                         \
-    {                                                                                              \
-        name, 0, OPT_IGNORED, offsetof(common, ignored), arg, choices, 0, 0,                       \
-            "accepted for compatibility, without effect"                                           \
-    }
-#define COMMON_IGNORED_NUMBER(name, arg)                                                           \
-    {                                                                                              \
-        name, 0, OPT_IGNORED, offsetof(common, ignored), arg, NULL, 0, INT_MAX,                    \
-            "accepted for compatibility, without effect"                                           \
     }
 #define COMMON_END                                                                                 \
     {                                                                                              \

@@ -72,7 +72,7 @@ static void each_option(const program *p, void (*print)(const program *, const o
 {
     for (const opt_group *const *g = p->groups; *g; g++)
         for (const opt *o = (*g)->options; o->kind != OPT_END; o++)
-            if (opt_takes_value(o) || !with_value)
+            if (o->help && (opt_takes_value(o) || !with_value))
                 print(p, o);
 }
 
@@ -175,7 +175,8 @@ static void bash_commands(const program *p)
     bash_values(p);
     printf("    COMPREPLY=($(compgen -W '");
     for (const subcommand *c = p->commands; c->program; c++)
-        printf("%s ", c->name);
+        if (c->group)
+            printf("%s ", c->name);
     printf("' -- \"$cur\"))\n"
            "    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '");
     each_option(p, bash_word, false);
@@ -316,6 +317,8 @@ static void zsh_commands(const program *p)
     each_option(p, zsh_option, false);
     printf("    '1:command:((");
     for (const subcommand *c = p->commands; c->program; c++) {
+        if (!c->group)
+            continue;
         printf("%s\\:\"", c->name);
         zsh_escaped(c->help);
         printf("\" ");
@@ -466,10 +469,12 @@ static void print_fish(const program *p)
     fish_function(p);
     for (const subcommand *c = p->commands; c->program; c++) {
         fish_command = NULL;
-        fish_begin();
-        printf(" -f -a %s -d ", c->name);
-        fish_quoted(c->help);
-        putchar('\n');
+        if (c->group) {
+            fish_begin();
+            printf(" -f -a %s -d ", c->name);
+            fish_quoted(c->help);
+            putchar('\n');
+        }
         fish_command = c;
         fish_program(c->program);
     }

@@ -13,7 +13,7 @@ typedef struct conversion {
     bool flows;                         /* json */
     bool duration, bytes, gzip;         /* csv; gzip also json */
     unsigned csv_style;                 /* a rocl_csv_style */
-    strings kinds;                      /* csv */
+    strings kinds;                      /* csv, parquet, arrow, arrows, jsonl */
     int level;                          /* of -z, below 0: not given */
     page_choice page;                   /* html */
 } conversion;
@@ -21,13 +21,18 @@ typedef struct conversion {
 typedef struct converter {
     const char *format, *ending; /* "csv" and ".csv" */
     /* Names of -o and -d are filled in. -1, or the exit code of a usage error. */
-    int (*prepare)(const common *c, const conversion *o);
-    /* Without ctx. */
-    common_write_fn *write;
-    void (*report)(void);
+    int (*prepare)(const common *c, const conversion *o, unsigned variant);
+    common_write_fn *write; /* its ctx is the state */
+    void (*report)(const void *state);
+    void *state;      /* begins with a `common`; NULL: converter_run() is not for it */
+    unsigned variant; /* of several formats that have their state in common: one at a time */
 } converter;
 
 extern const converter csv_converter, pftrace_converter, otf2_converter, json_converter,
-    html_converter;
+    html_converter, export_converters[4]; /* parquet, arrow, arrows, jsonl */
+
+/* The run of a tool that is a converter; `check` is of its state. */
+int converter_run(const program *p, const converter *v, int (*check)(void *state), int argc,
+                  char **argv);
 
 #endif

@@ -45,20 +45,18 @@ static const opt input_options[] = {
      "ends of collectives (collectives)"},
     LIST("host", 0, hosts, "PATTERN=NAME",
          "files whose names match the glob PATTERN were recorded on the host NAME"),
-    FLAG("same-host", 0, same_host, "all inputs were recorded on one host"),
+    FLAG("same-host", 0, same_host, NULL),
     STRING("job", 0, job, "FILE",
            "set options by an input file of rocprofv3 (.yaml, .json, .txt); several jobs write to "
            "their own folders: pass_1, pass_2, ... (.txt: pmc_1, ...)"),
-    FLAG("output-config", 0, output_config,
-         "also write the values of all options to NAME_config.json next to the output"),
     FLAG("strict", 0, strict, "stop at the first broken record instead of counting it"),
-    COMMON_IGNORED_NUMBER("automerge-limit", "N"),
     COMMON_END,
 };
 
 static const opt names_options[] = {
-    FLAG("kernel-rename", 0, kernel_rename,
-         "name kernels after the ROCTx range in which they were launched"),
+    FLAG(
+        "kernel-rename", 0, kernel_rename,
+        "name kernels after the ROCTx range in which they were launched (merge: only for filters)"),
     CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
            "kernel names: as the profiler showed them (display, the default), mangled, truncated "
            "(without arguments), or short (also without template arguments)"),
@@ -67,22 +65,6 @@ static const opt names_options[] = {
            "default) or by node id (absolute), or \"GPU N\" (type-relative)"),
     FLAG("csv-safe", 0, csv_safe,
          "in CSV and TSV, write a ' before names that spreadsheets would take for formulas"),
-    COMMON_END,
-};
-
-/* Options of a tool that writes names as they are. */
-static const opt filtered_names_options[] = {
-    FLAG("kernel-rename", 0, kernel_rename,
-         "filter kernels by the name of the ROCTx range in which they were launched"),
-    CHOICE("kernel-names", kernel_names, "FORM", "display|mangled|truncated|short",
-           "filter kernels by names as the profiler showed them (display, the default), mangled, "
-           "truncated (without arguments), or short (also without template arguments); kernels of "
-           "legacy text get these names"),
-    CHOICE("agent-index-value", agent_index, "FORM", "relative|absolute|type-relative",
-           "names for --agent: \"Agent N\" by logical index (relative, the default) or by node id "
-           "(absolute), or \"GPU N\" (type-relative)"),
-    FLAG("csv-safe", 0, csv_safe,
-         "accepted as by the other tools, but without effect: no CSV is written"),
     COMMON_END,
 };
 
@@ -96,9 +78,7 @@ static const opt filter_options[] = {
     STRING("end-marker", 0, end_marker, "NAME[:N]",
            "the window ends where the last (or N-th) marker of this name ends"),
     {"inclusive", 0, OPT_BOOL, AT(window_mode), "BOOL", NULL, ROCL_WINDOW_OVERLAP,
-     ROCL_WINDOW_INSIDE,
-     "True (default): keep events that lie completely inside the window; False: keep all that "
-     "touch it"},
+     ROCL_WINDOW_INSIDE, NULL},
     SET("overlap", 0, window_mode, ROCL_WINDOW_OVERLAP,
         "keep all events that touch the window, unclipped"),
     SET("clip", 0, window_mode, ROCL_WINDOW_CLIP,
@@ -114,21 +94,22 @@ static const opt filter_options[] = {
          "keep only these kinds (region, marker, mark, kernel, copy, alloc, scratch, counter, ...) "
          "or categories (hip, hsa_core_api, rccl, ...)"),
     LIST("exclude", 0, exclude, "LIST", "remove these kinds or categories"),
-    LIST("name", 0, names, "REGEX",
-         "keep only events whose name matches (POSIX extended); may be repeated"),
-    LIST("exclude-name", 0, exclude_names, "REGEX", "remove events whose name matches"),
-    LIST("kernel-include", 0, kernel_include, "REGEX",
-         "keep kernels and their counters only if the kernel name matches"),
-    LIST("kernel-exclude", 0, kernel_exclude, "REGEX",
-         "remove kernels and their counters if the kernel name matches"),
+    LIST(
+        "name", 0, names, "[KIND:]REGEX",
+        "keep only events whose name matches (POSIX extended); with a kind of --include before it, "
+        "as in kernel:gemm, only of that kind, and all others; may be repeated"),
+    LIST("exclude-name", 0, exclude_names, "[KIND:]REGEX",
+         "remove events, or those of that kind, whose name matches"),
+    LIST("kernel-include", 0, kernel_include, "REGEX", NULL),
+    LIST("kernel-exclude", 0, kernel_exclude, "REGEX", NULL),
     STRING("kernel-iterations", 0, kernel_iterations, "LIST",
            "for each kernel name in a process, keep only these dispatches, counted from 1 in the "
            "order of their start: 1,[5-8]"),
-    STRING("steps", 0, steps, "REGEX",
+    STRING("steps", 0, steps, "LIST",
+           "keep only events that begin in steps with these numbers (3, 5-8, 4-), in any process"),
+    STRING("step-markers", 0, step_markers, "REGEX",
            "markers whose name matches are steps of the program (POSIX extended; default: names "
            "that count, such as ProfilerStep#12, step:3 or iteration 5)"),
-    STRING("step", 0, step, "LIST",
-           "keep only events that begin in steps with these numbers, in any process: 3,5-8"),
     {"warmup", 0, OPT_NUMBER, AT(warmup), "N", NULL, 0, INT_MAX,
      "remove the first N steps of each process, and everything that begins earlier"},
     LIST("period", 0, periods, "D:L[:N]",
@@ -146,12 +127,9 @@ static const opt run_options[] = {
     {"memory", 0, OPT_SIZE, AT(memory), "SIZE", NULL, 0, 0,
      "memory for sorting and for workers (1m each); data that does not fit is written to temporary "
      "files (default: 48m)"},
-    STRING("tmpdir", 0, tmpdir, "DIR", "folder of temporary files (default: TMPDIR, or /var/tmp)"),
-    FLAG("no-sync", 0, no_sync,
-         "do not wait for the disk: a power failure may then damage complete outputs"),
-    CHOICE("reader", reader, "HOW", "auto|pages|sqlite",
-           "read databases page by page (pages), through SQLite (sqlite), or page by page if "
-           "possible (auto, the default)"),
+    STRING("tmpdir", 0, tmpdir, "DIR", NULL),
+    FLAG("no-sync", 0, no_sync, NULL),
+    CHOICE("reader", reader, "HOW", "auto|pages|sqlite", NULL),
     SET("quiet", 'q', level, MSG_QUIET, "print errors only"),
     SET("verbose", 'v', level, MSG_VERBOSE, "print how much was read and written"),
     COMMON_END,
@@ -167,19 +145,39 @@ static const opt team_options[] = {
     COMMON_END,
 };
 
-static const opt perfetto_options[] = {
-    COMMON_IGNORED("perfetto-backend", "NAME", "inprocess|system"),
-    COMMON_IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer"),
-    COMMON_IGNORED_NUMBER("perfetto-buffer-size", "KB"),
-    COMMON_IGNORED_NUMBER("perfetto-shmem-size-hint", "KB"),
-    COMMON_IGNORED("no-annotate-kfd", NULL, NULL),
+#define IGNORED(name, arg, choices, most)                                                          \
+    {                                                                                              \
+        name, 0, OPT_IGNORED, AT(ignored), arg, choices, 0, most, NULL                             \
+    }
+
+/* What AMD's tools need, and nothing here does: accepted, without effect. */
+static const opt ignored_options[] = {
+    IGNORED("automerge-limit", "N", NULL, INT_MAX),
+    IGNORED("copy", NULL, NULL, 0), /* inputs are never moved */
+    IGNORED("email-from", "ADDRESS", NULL, 0),
+    IGNORED("email-subject", "TEXT", NULL, 0),
+    IGNORED("email-to", "ADDRESS", NULL, 0),
+    IGNORED("inline-preview", NULL, NULL, 0),
+    IGNORED("no-annotate-kfd", NULL, NULL, 0),
+    IGNORED("perfetto-backend", "NAME", "inprocess|system", 0),
+    IGNORED("perfetto-buffer-fill-policy", "NAME", "discard|ring_buffer", 0),
+    IGNORED("perfetto-buffer-size", "KB", NULL, INT_MAX),
+    IGNORED("perfetto-shmem-size-hint", "KB", NULL, INT_MAX),
+    IGNORED("smtp-password", "TEXT", NULL, 0),
+    IGNORED("smtp-port", "PORT", NULL, 0),
+    IGNORED("smtp-server", "HOST", NULL, 0),
+    IGNORED("smtp-user", "NAME", NULL, 0),
+    IGNORED("template-path", "FILE", NULL, 0),
+    IGNORED("zip-attachments", NULL, NULL, 0),
     COMMON_END,
 };
 
 static const opt other_options[] = {
     {"completion", 0, OPT_COMPLETION, 0, "SHELL", "bash|zsh|fish", 0, 0,
      "print completion code for bash, zsh or fish"},
-    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
+    {"help", 'h', OPT_HELP, 0, "[=WHAT]", NULL, 0, 0,
+     "print the first page of help, or all, or a group of options such as filters, or aliases: "
+     "what else is accepted"},
     {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0,
      "print the versions of the tool and of the libraries"},
     COMMON_END,
@@ -187,10 +185,8 @@ static const opt other_options[] = {
 
 const opt_group input_group = {"Input", input_options};
 const opt_group names_group = {"Names", names_options};
-const opt_group filtered_names_group = {"Names", filtered_names_options};
 const opt_group filter_group = {"Filters", filter_options};
 const opt_group run_group = {"Run", run_options};
 const opt_group team_group = {"Team", team_options};
-const opt_group perfetto_group = {"Options of AMD's converter (no Perfetto session is used here)",
-                                  perfetto_options};
+const opt_group ignored_group = {NULL, ignored_options};
 const opt_group other_group = {"Other", other_options};

@@ -42,12 +42,6 @@ static const own_output *find_own_output(const char *tool)
     return NULL;
 }
 
-const char *job_format_of(const char *tool)
-{
-    const own_output *own = find_own_output(tool);
-    return own ? own->format : "";
-}
-
 /* A job while its options are set. */
 typedef struct setup {
     const program *p;
@@ -228,7 +222,7 @@ static void report_formats(setup *s)
         const own_output *out = own_outputs; /* check_choices() has tested the word: it is there */
         while (strcasecmp(out->format, s->at->values.v[i]) != 0)
             out++;
-        const opt *o = options_find(s->p, "layout");
+        const opt *o = options_find(s->p, "style");
         if (out == own && strcmp(out->format, "json") == 0 && o && o->choices &&
             strstr(o->choices, "rocprofv3") && !options_given(o)) {
             strings layout = {0}; /* of the several that rtg2json has */

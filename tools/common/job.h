@@ -29,8 +29,6 @@ typedef struct job_key {
     const char *choices; /* words of the values; NULL: any */
 } job_key;
 
-/* The word of output_format for what a tool writes; "": it writes none of those. */
-const char *job_format_of(const char *tool);
 /* NULL: rocprofv3 does not know it. */
 const job_key *job_key_find(const char *name, size_t len);
 /* The i-th name, NULL after the last: a rocl_word_fn. */

@@ -17,7 +17,6 @@ static const job_key keys[] = {
     {"output_file", JOB_TEXT, "output-file", NULL, NULL},
     {"output_directory", JOB_FOLDER, "output-path", NULL, NULL},
     {"output_format", JOB_FORMATS, NULL, NULL, "csv|json|pftrace|otf2|rocpd"},
-    {"output_config", JOB_SWITCH, "output-config", NULL, NULL},
     /* filters */
     {"kernel_include_regex", JOB_LIST, "kernel-include", NULL, NULL},
     {"kernel_exclude_regex", JOB_LIST, "kernel-exclude", NULL, NULL},
@@ -37,8 +36,10 @@ static const job_key keys[] = {
     {"summary_groups", JOB_LIST, "summary-groups", NULL, NULL},
     {"summary_output_file", JOB_TEXT, "summary-output-file", NULL, NULL},
     {"summary_units", JOB_TEXT, "summary-units", NULL, NULL},
-    /* outputs here need no buffer, and are written however small they are */
+    /* outputs here need no buffer, and are written however small they are; what a run was is not
+     * written */
     NO_EFFECT("minimum_output_data"),
+    NO_EFFECT("output_config"),
     NO_EFFECT("perfetto_backend"),
     NO_EFFECT("perfetto_buffer_fill_policy"),
     NO_EFFECT("perfetto_buffer_size"),

@@ -4,7 +4,6 @@
 #include "common/messages.h"
 #include "rocline.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -60,14 +59,18 @@ int finish_stdout(void)
     return ROCL_OUTPUT;
 }
 
+bool is_word_of(rocl_word_fn *words, const char *word)
+{
+    const char *one;
+    size_t i = 0;
+    while ((one = words(NULL, i)) && strcmp(one, word) != 0)
+        i++;
+    return one;
+}
+
 /* ---- finding an option ----------------------------------------------------------------------- */
 
-/* Visits every option: start with {0}, stop at NULL. */
-typedef struct cursor {
-    size_t group, index;
-} cursor;
-
-static const opt *next_option(const program *p, cursor *c)
+const opt *options_next(const program *p, opt_cursor *c)
 {
     for (; p->groups[c->group]; c->group++, c->index = 0) {
         const opt *o = &p->groups[c->group]->options[c->index];
@@ -81,35 +84,126 @@ static const opt *next_option(const program *p, cursor *c)
 
 static const char *option_word(const void *ctx, size_t i)
 {
-    cursor c = {0};
-    const opt *o = next_option(ctx, &c);
-    for (; o && i > 0; i--)
-        o = next_option(ctx, &c);
+    opt_cursor c = {0};
+    const opt *o = options_next(ctx, &c);
+    while (o && (!o->help || i-- > 0))
+        o = options_next(ctx, &c);
     return o ? o->name : NULL;
 }
 
-/* A whole name, or a unique beginning. NULL after reporting an error. */
-static const opt *find_name(const program *p, const char *word, size_t len)
+/* Spellings of AMD's tools, and older ones: accepted by programs that have the option. */
+static const struct spelling {
+    const char *name, *option;
+    const char *value; /* NULL: it is given */
+} spellings[] = {{"annotate-args", "args", NULL},
+                 {"by-agent", "by", "agent"},
+                 {"by-dims", "by", "dims"},
+                 {"by-dispatch", "by", "dispatch"},
+                 {"by-marker", "by", "marker"},
+                 {"by-rank", "by", "rank"},
+                 {"by-stream", "by", "stream"},
+                 {"directory", "output-path", NULL},
+                 {"kinds", "include", NULL},
+                 {"layout", "style", NULL},
+                 {"region-categories", "domain", NULL},
+                 {"step", "steps", NULL},
+                 {"topn", "top", NULL}};
+
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
+
+static bool is_name(const char *name, const char *word, size_t len)
 {
-    const opt *found = NULL, *other = NULL;
-    cursor c = {0};
-    for (const opt *o; (o = next_option(p, &c));) {
-        size_t n = 0; /* of letters that are alike: "text_trace" is as good as "text-trace" */
+    size_t n = 0; /* of letters that are alike: "text_trace" is as good as "text-trace" */
+    while (n < len && name[n] && name[n] == (word[n] == '_' ? '-' : word[n]))
+        n++;
+    return n == len && !name[n];
+}
+
+const char *options_spelling(const program *p, size_t i, const char **is)
+{
+    static char text[64];
+    for (size_t k = 0; k < SPELLINGS; k++) {
+        const struct spelling *s = &spellings[k];
+        if (!options_find(p, s->option) || options_find(p, s->name) || i-- > 0)
+            continue;
+        snprintf(text, sizeof text, "--%s%s%s", s->option, s->value ? " " : "",
+                 s->value ? s->value : "");
+        *is = text;
+        return s->name;
+    }
+    return NULL;
+}
+
+static const subcommand *known_commands;
+
+void options_know(const subcommand *commands)
+{
+    known_commands = commands;
+}
+
+/* The command that has an option of this whole name. NULL: none that is known. */
+static const char *find_owner(const char *word, size_t len)
+{
+    for (const subcommand *s = known_commands; s && s->program; s++) {
+        opt_cursor c = {0};
+        for (const opt *o; (o = options_next(s->program, &c));)
+            if (o->help && is_name(o->name, word, len))
+                return s->name;
+    }
+    return NULL;
+}
+
+int options_refuse_command(const char *word)
+{
+    static const char *const commands[] = {
+        "check", "compare", "convert", "correlate", "csv",     "doctor", "export", "info",  "json",
+        "merge", "otf2",    "pftrace", "query",     "recipes", "record", "show",   "stats", "view"};
+    if (access(word, F_OK) != 0)
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+            if (!strcmp(word, commands[i]))
+                return usage_error("\"%s\" is a command of its own: rocline %s", word, word);
+    return -1;
+}
+
+/* A whole name, or a unique beginning; *value: what another spelling stands for, if it has one.
+ * NULL after reporting an error. */
+static const opt *find_name(const program *p, const char *word, size_t len, const char **value)
+{
+    const opt *found = NULL, *other = NULL, *hidden = NULL;
+    opt_cursor c = {0};
+    size_t hiding = 0; /* options that are not in help and begin so */
+    *value = NULL;
+    for (const opt *o; (o = options_next(p, &c));) {
+        size_t n = 0;
         while (n < len && o->name[n] == (word[n] == '_' ? '-' : word[n]))
             n++;
+        if (n == len && !o->name[len])
+            return o;
         if (n < len)
             continue;
-        if (o->name[len] == '\0')
-            return o;
-        if (found)
+        if (!o->help) {
+            hidden = o;
+            hiding++;
+        } else if (found)
             other = o;
         else
             found = o;
     }
+    for (size_t i = 0; i < SPELLINGS; i++)
+        if (is_name(spellings[i].name, word, len) &&
+            (found = options_find(p, spellings[i].option))) {
+            *value = spellings[i].value;
+            return found;
+        }
     if (found && len && !other)
         return found;
+    if (!found && len && hiding == 1)
+        return hidden;
+    const char *owner = found ? NULL : find_owner(word, len);
     const char *near = found && len ? NULL : rocl_nearest_word(word, len, option_word, p);
-    if (near)
+    if (owner)
+        usage_error("unknown option --%.*s; rocline %s has it", (int)len, word, owner);
+    else if (near)
         usage_error("unknown option --%.*s; did you mean --%s?", (int)len, word, near);
     else if (!found || !len)
         usage_error("unknown option --%.*s", (int)len, word);
@@ -139,6 +233,12 @@ static int choice_index(const char *choices, const char *word, size_t len, bool 
     return -1;
 }
 
+int options_choice(const opt *o, const char *word)
+{
+    bool needs;
+    return choice_index(o->choices, word, strlen(word), &needs);
+}
+
 /* The i-th of "a|b VALUE|c", without its value. */
 static const char *choice_word(const void *choices, size_t i)
 {
@@ -150,8 +250,25 @@ static const char *choice_word(const void *choices, size_t i)
     return *p ? word : NULL;
 }
 
+/* Values that another command takes. */
+static const struct {
+    const char *option, *values, *command;
+} elsewhere[] = {
+    {"output-format", "rocpd|db|database", "rocline merge"},
+    {"output-format", "kineto|rocprofv3|rocprof|chrome", "rocline json --style"},
+    {"output-format", "text|txt|md|markdown|tsv|table", "rocline stats --format"},
+    {"format", "pftrace|perfetto|otf2", "rocline convert -f"},
+    {"format", "parquet|arrow|arrows|jsonl", "rocline convert -f"},
+};
+
 static int unknown_choice(const opt *o, const char *value)
 {
+    bool needs;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (!strcmp(o->name, elsewhere[i].option) &&
+            choice_index(elsewhere[i].values, value, strlen(value), &needs) >= 0)
+            return usage_error("--%s: \"%s\" is not one of %s; %s writes it", o->name, value,
+                               o->choices, elsewhere[i].command);
     const char *near = rocl_nearest_word(value, strcspn(value, "="), choice_word, o->choices);
     if (!near)
         return usage_error("--%s: \"%s\" is not one of %s", o->name, value, o->choices);
@@ -364,7 +481,7 @@ static int store_option(const program *p, const opt *o, char *values, const char
     case OPT_IGNORED:
         return store_ignored(o, to, value);
     case OPT_HELP:
-        return print_help(p);
+        return print_help(p, value);
     case OPT_VERSION:
         printf("%s, %s\n", msg_program(), rocl_version_details());
         return finish_stdout();
@@ -390,9 +507,9 @@ static int store_given(const program *p, const opt *o, char *values, const char 
 
 const opt *options_find(const program *p, const char *name)
 {
-    cursor c = {0};
+    opt_cursor c = {0};
     const opt *o;
-    while ((o = next_option(p, &c)) && strcmp(o->name, name) != 0)
+    while ((o = options_next(p, &c)) && strcmp(o->name, name) != 0)
         ;
     return o;
 }
@@ -447,71 +564,24 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
     return equal ? OPT_SAME : OPT_OTHER;
 }
 
-/* The current value of an option; NULL: it has none, or memory is out. */
-static cJSON *make_json_value(const opt *o, const void *at, bool *unset)
-{
-    const strings *list = at;
-    const char *text = NULL;
-    *unset = false;
-    switch (o->kind) {
-    case OPT_FLAG:
-        return cJSON_CreateBool(*(const bool *)at);
-    case OPT_STRING:
-    case OPT_MAYBE:
-        text = *(const char *const *)at;
-        *unset = !text;
-        return text ? cJSON_CreateString(text) : NULL;
-    case OPT_LIST:
-    case OPT_WORDS:
-    case OPT_MANY:
-        *unset = !list->n;
-        return list->n ? cJSON_CreateStringArray(list->v, (int)list->n) : NULL;
-    case OPT_NUMBER:
-        if (o->choices && *(const int *)at > o->hi)
-            return cJSON_CreateString(
-                choice_word(o->choices, *(const unsigned *)at - (unsigned)o->hi - 1));
-        *unset = o->lo >= 0 && *(const unsigned *)at > (unsigned)o->hi; /* -1: not given */
-        return *unset ? NULL
-                      : cJSON_CreateNumber(o->lo < 0 ? *(const int *)at
-                                                     : (double)*(const unsigned *)at);
-    case OPT_SIZE:
-        return cJSON_CreateNumber((double)*(const size_t *)at);
-    case OPT_CHOICE:
-        text = choice_word(o->choices, *(const unsigned *)at);
-        return cJSON_CreateString(text ? text : "");
-    default:
-        *unset = true;
-        return NULL;
-    }
-}
-
-bool options_put_json(const program *p, const void *values, cJSON *to)
-{
-    cursor c = {0};
-    for (const opt *o; (o = next_option(p, &c));) {
-        char name[64];
-        bool unset;
-        cJSON *value = make_json_value(o, (const char *)values + o->to, &unset);
-        snprintf(name, sizeof name, "%s", o->name);
-        for (char *at = name; *at; at++)
-            *at = *at == '-' ? '_' : *at;
-        if (unset)
-            continue;
-        if (!value || !cJSON_AddItemToObject(to, name, value))
-            return false;
-    }
-    return true;
-}
-
 /* ---- the command line ------------------------------------------------------------------------ */
+
+/* What help is asked for: the word behind the option, or the one before all options. */
+static const char *help_about(const program *p, const char *values, const words *w)
+{
+    const strings *operands = (const strings *)(const void *)(values + p->operands);
+    return operands->n                                 ? operands->v[0]
+           : w->next < w->n && w->v[w->next][0] != '-' ? w->v[w->next]
+                                                       : NULL;
+}
 
 /* -v, -vq, -j4, -j 4 */
 static int parse_letters(const program *p, char *values, const char *word, words *w)
 {
     for (const char *at = word; *at;) {
-        cursor c = {0};
+        opt_cursor c = {0};
         const opt *o;
-        while ((o = next_option(p, &c)) && o->letter != *at)
+        while ((o = options_next(p, &c)) && o->letter != *at)
             ;
         if (!o)
             return usage_error("unknown option -%c", *at);
@@ -523,6 +593,8 @@ static int parse_letters(const program *p, char *values, const char *word, words
                 return usage_error("-%c needs a value: -%c %s", o->letter, o->letter, o->arg);
             at = "";
         }
+        if (o->kind == OPT_HELP)
+            value = help_about(p, values, w);
         int code = store_given(p, o, values, value, w);
         if (code >= 0)
             return code;
@@ -547,12 +619,15 @@ int options_parse(const program *p, void *values, int argc, char **argv)
             code = parse_letters(p, values, word + 1, &w);
         else {
             const size_t len = strcspn(word += 2, "=");
-            const char *value = word[len] == '=' ? word + len + 1 : NULL;
-            const opt *o = find_name(p, word, len);
+            const char *value = word[len] == '=' ? word + len + 1 : NULL, *meant;
+            const opt *o = find_name(p, word, len, &meant);
             if (!o)
                 return ROCL_USAGE;
-            if (value && !o->arg)
-                return usage_error("--%s takes no value", o->name);
+            if (value && (!o->arg || meant))
+                return usage_error("--%.*s takes no value", (int)len, word);
+            value = meant ? meant : value;
+            if (o->kind == OPT_HELP && !value)
+                value = help_about(p, values, &w);
             if (!value && opt_takes_value(o) && !(value = value_word(&w)))
                 return usage_error("--%s needs a value: --%s %s", o->name, o->name, o->arg);
             code = store_given(p, o, values, value, &w);

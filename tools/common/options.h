@@ -35,7 +35,7 @@ typedef enum opt_kind {
     OPT_FURTHER, /* further: the same, plus lo; choices that need a value of their own say "word V"
                   */
     OPT_IGNORED, /* strings: "--name", with a value when there is `arg`: a number if lo < hi */
-    OPT_HELP,    /* these three end the run */
+    OPT_HELP,    /* these three end the run; this one may be followed by what it is about */
     OPT_VERSION,
     OPT_COMPLETION,
 } opt_kind;
@@ -54,13 +54,14 @@ typedef struct opt {
     const char *arg;     /* what help calls the value; FILE and DIR are completed as such */
     const char *choices; /* "a|b|c": nothing else is accepted, except numbers */
     int lo, hi;
-    const char *help;
+    const char *help; /* "with A, B: ...": only reports or commands A and B have it. NULL: it is
+                       * accepted, but neither in help nor in completion */
 } opt;
 
 /* Is the next word its value, when that is not behind a "="? */
 static inline bool opt_takes_value(const opt *o)
 {
-    return o->arg && o->kind != OPT_MAYBE;
+    return o->arg && o->kind != OPT_MAYBE && o->kind != OPT_HELP;
 }
 
 /* The words of an option that takes any, and offers some: alone, or several with commas. */
@@ -83,6 +84,8 @@ typedef struct subcommand {
     const program *program; /* a row with NULL ends the list */
     const char *word;       /* the first argument of the program, or NULL */
     const char *help;       /* one line */
+    const char *group;      /* the heading in help; NULL: it is not there */
+    const char *example;    /* arguments */
 } subcommand;
 
 struct program {
@@ -97,26 +100,45 @@ struct program {
      * name. */
     int (*run)(const program *p, int argc, char **argv);
     const opt_group *const *groups; /* NULL-terminated */
-    const char *examples;           /* lines of help, indented */
-    size_t operands;                /* offsetof the strings that operands are added to */
-    bool alone;                     /* it may be called without an input */
-    bool command;                   /* operands are a command: options end where it begins */
-    const opt_words *words;         /* of options of its own, or NULL */
-    rocl_word_fn *operand_words;    /* words of operands that are not files, or NULL */
-    const subcommand *commands;     /* the first operand is one of them; NULL: it has none */
+    const char *first;              /* "a|b": the options of the first help; NULL: all of its own */
+    /* Prints help about a word, such as a report; false: there is none. NULL: of no word. */
+    bool (*help_about)(const program *p, const char *word);
+    const char *examples;        /* lines of help, indented */
+    size_t operands;             /* offsetof the strings that operands are added to */
+    bool alone;                  /* it may be called without an input */
+    bool command;                /* operands are a command: options end where it begins */
+    const opt_words *words;      /* of options of its own, or NULL */
+    rocl_word_fn *operand_words; /* words of operands that are not files, or NULL */
+    const subcommand *commands;  /* the first operand is one of them; NULL: it has none */
 };
 
 /* Fills `values` as the tables say. Returns -1 to go on, else the exit code: 0 after --help and the
  * like, 2 after reporting an error in the command line. */
 int options_parse(const program *p, void *values, int argc, char **argv);
-/* All that is set, by name ('_' for '-'), as members of a JSON object. False: no memory. */
-struct cJSON;
-bool options_put_json(const program *p, const void *values, struct cJSON *to);
 /* Gives a notice of a word that was taken for False, if there was one. */
 void options_report_unclear(void);
 
+/* Is it one of the words? */
+bool is_word_of(rocl_word_fn *words, const char *word);
+/* The index of a word among the choices of an option; -1: it is none. */
+int options_choice(const opt *o, const char *word);
+/* Is an option only for some reports or commands ("")? Is it for this one? */
+bool option_is_for(const opt *o, const char *word);
 /* NULL: the tool has no option of this name. */
 const opt *options_find(const program *p, const char *name);
+/* Visits every option: start with {0}, stop at NULL. */
+typedef struct opt_cursor {
+    size_t group, index;
+} opt_cursor;
+const opt *options_next(const program *p, opt_cursor *c);
+/* The i-th spelling of an option that is accepted beside its own, or NULL; *is: the option, or the
+ * option and its value. */
+const char *options_spelling(const program *p, size_t i, const char **is);
+/* Commands whose options are looked up for a word that a program does not know. */
+void options_know(const subcommand *commands);
+/* If a word is the name of a command, reports that as a usage error, and returns the exit code; -1:
+ * it is none. */
+int options_refuse_command(const char *word);
 /* Does the command line give the value of an option, perhaps by another name? */
 bool options_given(const opt *o);
 /* Would a command line with this value (NULL: none) set the same as `values` has? For a value that
@@ -131,7 +153,13 @@ void usage_error_at(const char *place);
 /* "PROG: text" and where help is, on stderr; returns 2. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-int print_help(const program *p);
+/* All of it, or what is asked for: "all", "aliases", a group of options, or a word of the program
+ * ("" or NULL: the first screen). */
+int print_help(const program *p, const char *about);
+/* Help of one word of a program: how it is called, a sentence, then what `more` prints (NULL:
+ * nothing), and the options that are only for this word. */
+void print_help_part(const program *p, const char *word, const char *sentence,
+                     void (*more)(const char *word));
 /* completion.c: for "bash", "zsh" or "fish". */
 int print_completion(const program *p, const char *shell);
 /* The exit code that tells whether standard output took everything. */

@@ -105,6 +105,19 @@ int output_split(const common *c, char *name, const char **folder, const char **
     return n >= 0 && (size_t)n < sizeof path ? -1 : name_too_long();
 }
 
+const char *output_form(const char *path)
+{
+    static char form[16];
+    const size_t n = strlen(path) - (ends_with(path, ".gz") ? 3 : 0);
+    size_t dot = n;
+    while (dot && path[dot - 1] != '.' && path[dot - 1] != '/')
+        dot--;
+    if (!dot || path[dot - 1] != '.')
+        return NULL;
+    snprintf(form, sizeof form, "%.*s", (int)(n - dot), path + dot);
+    return strcmp(form, "txt") ? form : "text";
+}
+
 bool same_file(const char *a, const char *b)
 {
     struct stat s, t;
@@ -150,21 +163,6 @@ bool output_is_packed(bool gzip, int level, char *path, size_t size)
     else if (!packed && named && !fixed && n > 3 && path[n - 4] != '/')
         path[n - 3] = '\0';
     return packed;
-}
-
-bool output_beside(const common *c, const char *suffix, char *path, size_t size)
-{
-    static const char *const endings[] = {
-        ".gz",  ".csv",  ".json", ".pftrace", ".perfetto-trace", ".otf2", ".db",
-        ".txt", ".html", ".md",   ".tsv",     "_results"};
-    char name[4096];
-    const char *folder = c->output_path ? c->output_path : folder_of_file(c);
-    const char *given = c->output_file ? c->output_file : output_name(c);
-    snprintf(name, sizeof name, "%s", *given && strcmp(given, "-") ? given : "out");
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i]))
-            name[strlen(name) - strlen(endings[i])] = '\0';
-    return join_path(folder, name, suffix, path, size);
 }
 
 /* ---- success --------------------------------------------------------------------------------- */

@@ -23,14 +23,6 @@ const char *output_name(const common *c);
 /* -d or its default. */
 const char *output_folder(const common *c);
 
-/* ---- config.c -------------------------------------------------------------------------------- */
-
-/* --output-config: what the run was, as rocprofv3 writes it, in NAME_config.json beside the output.
- * Says what goes wrong. */
-rocl_status output_check_config(const common *c, rocl_error *err);
-rocl_status output_write_config(const program *p, const common *c, const rocl_trace *t,
-                                rocl_error *err);
-
 /* ---- output.c -------------------------------------------------------------------------------- */
 
 /* What -o names literally, and its path: something that exists and is not a folder, or not. Names
@@ -64,10 +56,6 @@ enum { OUTPUT_WIDTH = 200 };
 /* Refuses an output that is an input by any name; -1: it is not. */
 int output_check(const common *c, const char *path);
 
-/* The path of a file beside the output: its name without the ending, and a suffix. False, and said:
- * it is too long. */
-bool output_beside(const common *c, const char *suffix, char *path, size_t size);
-
 /* The row of -z: an int, below 0 if it is not given. */
 #define COMPRESS_OPTION(to, help)                                                                  \
     {                                                                                              \
@@ -88,6 +76,9 @@ void output_files_done(const char *where, uint64_t files, const char *what, uint
 
 /* Says, with -v, in how many further `rows` slices are that overlap others. */
 void output_report_moved(const rocl_written *r, const char *rows);
+
+/* The form that the ending of a name says (before .gz), as --format takes it; NULL: it has none. */
+const char *output_form(const char *path);
 
 bool ends_with(const char *text, const char *end);
 /* An environment variable; `otherwise` if it is unset or empty. */

@@ -41,8 +41,9 @@ static bool by_queue;
 static char page_path[8192];
 static rocl_written page_written;
 
-static int prepare_page(const common *c, const conversion *o)
+static int prepare_page(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     const char *name = output_name(c);
     choice = o->page;
     by_queue = o->group_by_queue;
@@ -64,8 +65,9 @@ static rocl_status write_page(rocl_trace *t, void *ctx, rocl_error *err)
                : s;
 }
 
-static void report_page(void)
+static void report_page(const void *state)
 {
+    (void)state;
     const bool to_stdout = !strcmp(page_path, "-");
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " events, %" PRIu64 " values",
                 to_stdout ? "standard output" : page_path, page_written.bytes, page_written.slices,
@@ -74,4 +76,4 @@ static void report_page(void)
         output_done(page_path);
 }
 
-const converter html_converter = {"html", ".html", prepare_page, write_page, report_page};
+const converter html_converter = {"html", ".html", prepare_page, write_page, report_page, NULL, 0};

@@ -17,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const program *running; /* for --output-config */
-static rocl_team *team;        /* of this run; NULL: none */
+static rocl_team *team; /* of this run; NULL: none */
 
 static void tune_allocator(void)
 {
@@ -52,6 +51,33 @@ int common_share_name(char *name, size_t size)
     return s == ROCL_OK ? -1 : (int)s;
 }
 
+/* Moves what begins so from one list to another, without its begin. */
+static void move_words(strings *from, const char *begin, strings *to)
+{
+    const strings all = *from;
+    const size_t n = strlen(begin);
+    *from = (strings){0};
+    for (size_t i = 0; i < all.n; i++)
+        if (strncmp(all.v[i], begin, n) == 0)
+            strings_add(to, all.v[i] + n);
+        else
+            strings_add(from, all.v[i]);
+    free(all.v);
+}
+
+/* Parts of lists that are lists of their own: what --rank says of the ranks of files, and names of
+ * kernels, which are those of their counters as well. */
+static void sort_filters(common *c)
+{
+    const strings ranks = c->ranks;
+    c->ranks = (strings){0};
+    for (size_t i = 0; i < ranks.n; i++)
+        strings_add(strchr(ranks.v[i], '=') ? &c->rank_numbers : &c->ranks, ranks.v[i]);
+    free(ranks.v);
+    move_words(&c->names, "kernel:", &c->kernel_include);
+    move_words(&c->exclude_names, "kernel:", &c->kernel_exclude);
+}
+
 int common_parse(const program *p, common *c, int argc, char **argv)
 {
     /* A file that is opened must not become standard output because the caller closed that. A
@@ -68,19 +94,15 @@ int common_parse(const program *p, common *c, int argc, char **argv)
     int code = options_parse(p, c, argc, argv);
     if (code >= 0)
         return code;
-    /* What --rank says of the ranks of files goes to a list of its own; the rest chooses ranks. */
-    const strings ranks = c->ranks;
-    c->ranks = (strings){0};
-    for (size_t i = 0; i < ranks.n; i++)
-        strings_add(strchr(ranks.v[i], '=') ? &c->rank_numbers : &c->ranks, ranks.v[i]);
-    free(ranks.v);
+    sort_filters(c);
     msg_set_level(c->level);
     rocl_sync_outputs(!c->no_sync);
     rocl_guard_formulas(c->csv_safe);
     options_report_unclear();
     if ((code = team_check(c)) >= 0)
         return code;
-    running = p;
+    if (c->inputs.n && (code = options_refuse_command(c->inputs.v[0])) >= 0)
+        return code;
     if (c->job && (code = job_run(p, c)) >= 0)
         return code;
     /* Operands that are not just inputs are the tool's to sort out. */
@@ -140,8 +162,8 @@ static rocl_options library_options(const common *c)
         .kernel_include = c->kernel_include.v,
         .kernel_exclude = c->kernel_exclude.v,
         .kernel_iterations = c->kernel_iterations,
+        .step_markers = c->step_markers,
         .steps = c->steps,
-        .step = c->step,
         .warmup = c->warmup,
         .periods = c->periods.v,
         .copy_packets = c->copy_packets,
@@ -196,7 +218,7 @@ size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool droppe
 bool common_filters(const common *c)
 {
     return c->run || c->start || c->end || c->start_marker || c->end_marker || c->min_duration ||
-           c->kernel_iterations || c->step || c->warmup ||
+           c->kernel_iterations || c->steps || c->warmup ||
            c->kernel_include.n + c->kernel_exclude.n + c->periods.n + c->ranks.n + c->pids.n +
                c->agents.n + c->include.n + c->exclude.n + c->names.n + c->exclude_names.n;
 }
@@ -298,19 +320,13 @@ int common_run(const common *c, common_write_fn *write, void *ctx)
     answer_set_inputs(&c->inputs);
     if (c->ignored.n)
         msg_notice("%s: accepted, but without effect", ignored);
+    if (c->step_markers && !c->steps && !c->warmup && !c->uses_steps)
+        msg_notice("--step-markers alone filters nothing: --steps or --warmup chooses steps");
     rocl_trace *t = NULL;
     if (s == ROCL_OK)
         s = common_open(c, &c->inputs, &t, err);
-    if (s <= ROCL_PARTIAL && c->output_config) {
-        const rocl_status free_name = output_check_config(c, err);
-        s = free_name == ROCL_OK ? s : free_name;
-    }
     if (s <= ROCL_PARTIAL)
         s = write(t, ctx, err);
-    if (s <= ROCL_PARTIAL && c->output_config) {
-        rocl_status written = output_write_config(running, c, t, err);
-        s = written == ROCL_OK ? s : written;
-    }
     if (s <= ROCL_PARTIAL && answer_lists_outputs()) {
         rocl_answer *answer;
         rocl_status opened = answer_open("-", t, 0, &answer, err);

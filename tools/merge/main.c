@@ -11,7 +11,7 @@
 
 typedef struct cli {
     common common;
-    bool flat, rebuild, keep_environment, package, consolidate, copy;
+    bool flat, rebuild, keep_environment, package, consolidate;
     const char *split;
     unsigned slices;
     int64_t slice_ns;
@@ -34,8 +34,7 @@ static const opt output_options[] = {
     {"split", 0, OPT_STRING, offsetof(cli, split), "N|TIME", NULL, 0, 0,
      "cut the time into N slices, or into slices of this length (10s, 500ms), and write NAME-1.db, "
      "NAME-2.db, ...; an event belongs to the slice in which it starts"},
-    FLAG("rebuild", 0, rebuild,
-         "write databases from their events, as is done for other inputs, instead of copying rows"),
+    FLAG("rebuild", 0, rebuild, NULL),
     FLAG("keep-environment", 0, keep_environment,
          "copy the environment of the processes (default: only their MPI rank)"),
     COMMON_END,
@@ -46,16 +45,15 @@ static const opt package_options[] = {
          "write an index.yaml that lists the inputs, into DIR.rpdb or else the current folder"),
     FLAG("consolidate", 'c', consolidate,
          "write the index and copies of the databases, into DIR.rpdb or else rocpd-DATE-TIME.rpdb"),
-    FLAG("copy", 0, copy, "accepted for compatibility, without effect: inputs are never moved"),
     COMMON_END,
 };
 
 static const opt_group output_group = {"Output", output_options};
 static const opt_group package_group = {"Packages", package_options};
 
-static const opt_group *const groups[] = {&input_group,          &output_group, &package_group,
-                                          &filtered_names_group, &filter_group, &run_group,
-                                          &team_group,           &other_group,  NULL};
+static const opt_group *const groups[] = {
+    &input_group, &output_group, &package_group, &names_group, &filter_group,
+    &run_group,   &team_group,   &ignored_group, &other_group, NULL};
 
 /* ---- the command line ---- */
 

@@ -17,7 +17,7 @@ static const opt output_options[] = {
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORMAT",
      "auto|rocl|pftrace|json|csv|rocpd|otf2", 0, 0,
      "format of the trace, whatever its name; with csv the name is that of a folder"},
-    {"directory", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
+    {"output-path", 'd', OPT_STRING, offsetof(cli, folder), "DIR", NULL, 0, 0,
      "keep the files of the processes in this folder; without -o there is no other output"},
     COMPRESS_OPTION(offsetof(cli, level),
                     "compress the trace at this level: fast, small, or 1 to 9; 0 turns compression "
@@ -39,31 +39,26 @@ static const opt record_options[] = {
      "also sample, this many times a second (default: 10), memory, page faults and CPU time of the "
      "processes, frequency of the cores, and power, clocks, temperatures, memory and load of AMD "
      "GPUs"},
-    {"sample-sysfs", 0, OPT_STRING, offsetof(cli, sysfs), "DIR", NULL, 0, 0,
-     "with --sample: read GPUs and cores from this folder instead of /sys"},
+    {"sample-sysfs", 0, OPT_STRING, offsetof(cli, sysfs), "DIR", NULL, 0, 0, NULL},
     {"policy", 0, OPT_CHOICE, offsetof(cli, policy), "NAME", "drop|block|ring", 0, 0,
      "at the limit, or when the disk is full: drop events and count them (drop, the default), wait "
      "for space on the disk (block), or overwrite the oldest events (ring)"},
     {"limit", 0, OPT_SIZE, offsetof(cli, limit), "SIZE", NULL, 0, 0,
      "maximum size of the file of each process (default: no limit; for ring: 64m)"},
-    {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk), "SIZE", NULL, 0, 0,
-     "maximum size of the chunks of a thread (default: 1m)"},
-    {"monotonic", 0, OPT_FLAG, offsetof(cli, monotonic), NULL, NULL, 0, 0,
-     "always read times from the kernel, even if the processor's counter could be used"},
+    {"chunk-size", 0, OPT_SIZE, offsetof(cli, chunk), "SIZE", NULL, 0, 0, NULL},
+    {"monotonic", 0, OPT_FLAG, offsetof(cli, monotonic), NULL, NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt dump_options[] = {
-    {"dump", 0, OPT_FLAG, offsetof(cli, dump), NULL, NULL, 0, 0,
-     "do not run a command: print the records of .rocl files"},
+    {"dump", 0, OPT_FLAG, offsetof(cli, dump), NULL, NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt run_options[] = {
     {"jobs", 'j', OPT_NUMBER, offsetof(common, jobs), "N", NULL, 0, 256,
      "number of worker threads for the output (default: one per core)"},
-    {"no-sync", 0, OPT_FLAG, offsetof(common, no_sync), NULL, NULL, 0, 0,
-     "do not wait for the disk: a loss of power may then damage traces that are complete"},
+    {"no-sync", 0, OPT_FLAG, offsetof(common, no_sync), NULL, NULL, 0, 0, NULL},
     {"quiet", 'q', OPT_SET, offsetof(common, level), NULL, NULL, MSG_QUIET, 0, "print errors only"},
     {"verbose", 'v', OPT_SET, offsetof(common, level), NULL, NULL, MSG_VERBOSE, 0,
      "print how much was recorded"},
@@ -72,7 +67,7 @@ static const opt run_options[] = {
 
 static const opt_group output_group = {"Output", output_options};
 static const opt_group record_group = {"Recording", record_options};
-static const opt_group dump_group = {"Reading", dump_options};
+static const opt_group dump_group = {NULL, dump_options};
 static const opt_group own_run_group = {"Run", run_options};
 static const opt_group *const groups[] = {&output_group,  &record_group, &dump_group,
                                           &own_run_group, &other_group,  NULL};
@@ -234,7 +229,7 @@ static int check_options(cli *c)
         return usage_error("rocrec does not record on big-endian machines");
     int code = output_fill_name(m, &m->inputs, "--output-file", &m->output_file);
     if (code < 0)
-        code = output_fill_name(m, &m->inputs, "--directory", &c->folder);
+        code = output_fill_name(m, &m->inputs, "--output-path", &c->folder);
     if (code >= 0)
         return code;
     if (!m->output_file && !c->folder)
@@ -270,13 +265,12 @@ const program rocrec_program = {
     .purpose =
         "Run a command and record it and all processes that it starts: ROCTx, HIP, HSA, GPU work.",
     .groups = groups,
-    .examples = "  rocrec -- ./train --epochs 1\n"
-                "  rocrec -o step.pftrace ./train --epochs 1\n"
-                "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
+    .examples = "  rocrec -- ./train\n"
+                "  rocrec -o step.pftrace ./train\n"
+                "  rocrec -o step.db ./train      # for ROCm's tools\n"
                 "  rocrec --policy ring --limit 16m -- ./server\n"
                 "  rocrec --sample -- ./train && rocstats counters trace.rocl\n"
-                "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
-                "  rocrec --dump trace.rocl | less\n",
+                "  srun rocrec -d run.d -- ./solver && rocstats run.d\n",
     .operands = offsetof(common, inputs),
     .alone = true,
     .command = true,

@@ -13,16 +13,18 @@ typedef struct cli {
     common common;
     conversion conversion;
     strings formats;
-    const converter *converters[8]; /* those of the formats, each once */
+    const converter *converters[9]; /* those of the formats, each once */
     size_t count;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
 
-static const converter *const known[] = {&csv_converter, &pftrace_converter, &otf2_converter,
-                                         &json_converter, &html_converter};
+static const converter *const known[] = {
+    &csv_converter,        &pftrace_converter,    &otf2_converter,
+    &json_converter,       &html_converter,       &export_converters[0],
+    &export_converters[1], &export_converters[2], &export_converters[3]};
 enum { KNOWN = sizeof known / sizeof *known };
-#define FORMATS "csv|pftrace|otf2|json|html|perfetto"
+#define FORMATS "csv|pftrace|otf2|json|html|parquet|arrow|arrows|jsonl|perfetto"
 
 #define FLAG(name, letter, field, help)                                                            \
     {                                                                                              \
@@ -31,11 +33,13 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static const opt output_options[] = {
     {"output-format", 'f', OPT_MANY, offsetof(cli, formats), "FORMAT...", FORMATS, 0, 0,
-     "csv, pftrace (or perfetto), otf2, json (Chrome), html (a timeline in a page for browsers): "
-     "one or several, separated by blanks or commas (default: by the ending of the name of -o)"},
+     "csv, pftrace (or perfetto), otf2, json (Chrome), html (a timeline in a page for browsers), "
+     "parquet, arrow, arrows (an Arrow stream) or jsonl: one or several, separated by blanks or "
+     "commas (default: by the ending of the name of -o)"},
     COMMON_OUTPUT_FILE(
-        "write NAME_results.pftrace, NAME_results.otf2, NAME_results.json, NAME_results.html and "
-        "NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); for one format, a NAME with its "
+        "write NAME_results.pftrace, .otf2, .json and .html, and NAME_<kind>.csv, .parquet, "
+        ".arrow, "
+        ".arrows and .jsonl (default: ROCPD_OUTPUT_NAME, or out); for one format, a NAME with its "
         "ending is used as it is, and \"-\" is standard output"),
     COMMON_OUTPUT_PATH,
     COMMON_END,
@@ -44,7 +48,6 @@ static const opt output_options[] = {
 static const opt format_options[] = {
     FLAG("args", 0, common.args,
          "pftrace, otf2, json, html: attach the arguments of API calls to their events"),
-    FLAG("annotate-args", 0, common.args, "the same, under its name in AMD's converter"),
     FLAG("group-by-queue", 0, conversion.group_by_queue,
          "pftrace, otf2, json, html: group GPU work by hardware queue instead of by stream"),
     FLAG("legacy-tracks", 0, conversion.legacy_tracks,
@@ -62,10 +65,10 @@ static const opt format_options[] = {
      "csv: files and columns of ROCm 7.0's converter (rocpd-1.0, the default), of newer ones, of "
      "rocprofv3, or of rocprof v1"},
     {"kinds", 0, OPT_WORDS, offsetof(cli, conversion.kinds), "LIST", NULL, 0, 0,
-     "csv: write only these files"},
+     "csv, parquet, arrow, jsonl: write only these: kernel, memory_copy, ..."},
     FLAG("duration", 0, conversion.duration, "csv: add a column with the duration"),
     FLAG("bytes", 0, conversion.bytes, "csv: add a column with the size of copies"),
-    FLAG("gzip", 0, conversion.gzip, "csv, json: compress the files with gzip"),
+    FLAG("gzip", 0, conversion.gzip, NULL),
     COMPRESS_OPTION(offsetof(cli, conversion.level),
                     "pftrace, csv, json: compress at this level: fast, small, or 1 to 9; 0 turns "
                     "compression off (default: 1 for pftrace, off for the others)"),
@@ -74,9 +77,9 @@ static const opt format_options[] = {
 
 static const opt_group output_group = {"Output", output_options};
 static const opt_group format_group = {"Formats", format_options};
-static const opt_group *const groups[] = {&input_group,    &output_group, &format_group,
-                                          &names_group,    &filter_group, &run_group,
-                                          &perfetto_group, &other_group,  NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &format_group,
+                                          &names_group,   &filter_group, &run_group,
+                                          &ignored_group, &other_group,  NULL};
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
@@ -98,6 +101,11 @@ static int choose_formats(cli *c)
     for (size_t i = 0; i < KNOWN && !c->formats.n && name; i++)
         if (ends_with(name, known[i]->ending))
             c->converters[c->count++] = known[i];
+    size_t exports = 0;
+    for (size_t i = 0; i < c->count; i++)
+        exports += c->converters[i]->prepare == export_converters[0].prepare;
+    if (exports > 1)
+        return usage_error("one of parquet, arrow, arrows and jsonl at a time");
     if (c->count)
         return -1;
     return usage_error("no format is given: --output-format " FORMATS
@@ -126,11 +134,11 @@ static rocl_status write_formats(rocl_trace *t, void *ctx, rocl_error *err)
     rocl_writer writers[KNOWN];
     rocl_status s;
     for (size_t i = 0; i < c->count; i++)
-        writers[i] = (rocl_writer){c->converters[i]->write, NULL};
-    s = c->count == 1 ? writers[0].write(t, NULL, err)
+        writers[i] = (rocl_writer){c->converters[i]->write, c->converters[i]->state};
+    s = c->count == 1 ? writers[0].write(t, writers[0].ctx, err)
                       : rocl_write_together(t, writers, c->count, err);
     for (size_t i = 0; i < c->count && s <= ROCL_PARTIAL; i++)
-        c->converters[i]->report();
+        c->converters[i]->report(c->converters[i]->state);
     return s;
 }
 
@@ -145,7 +153,7 @@ static int run_convert(const program *p, int argc, char **argv)
     if (code < 0)
         code = check_name(&c);
     for (size_t i = 0; i < c.count && code < 0; i++)
-        code = c.converters[i]->prepare(&c.common, &c.conversion);
+        code = c.converters[i]->prepare(&c.common, &c.conversion, c.converters[i]->variant);
     c.common.to_stdout = c.count == 1 && !strcmp(output_name(&c.common), "-");
     /* One Perfetto trace out of others is a copy of their packets; several formats are events. */
     c.common.copy_packets = c.count == 1 && c.converters[0] == &pftrace_converter &&
@@ -161,7 +169,7 @@ const program convert_program = {
     .purpose = "Convert traces to one or several formats, reading the inputs once.",
     .groups = groups,
     .examples = "  rocline convert -f csv pftrace otf2 -o run -d out a.db b.db\n"
-                "  rocline convert -f csv,json --gzip 4711_results.db\n"
+                "  rocline convert -f csv,json -z 6 4711_results.db\n"
                 "  rocline convert -o trace.pftrace 4711_results.db\n",
     .operands = offsetof(common, inputs),
     .words = words,

@@ -1,5 +1,6 @@
 /* rocline export: events and definitions of a trace as Parquet, Arrow or JSON lines. */
 #include "common/common.h"
+#include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
 
@@ -11,8 +12,8 @@ typedef struct cli {
     unsigned format, codec; /* enums of rocline.h */
     strings kinds;
     int level; /* of -z */
-    bool columns;
     rocl_export_options export;
+    rocl_written written;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -38,9 +39,8 @@ static const opt output_options[] = {
      "message for an unknown word lists all)"},
     {"all-columns", 0, OPT_FLAG, offsetof(cli, export.all_columns), NULL, NULL, 0, 0,
      "also write the columns that most people do not need: ids and indexes of agents, parents of "
-     "calls, addresses of copies, descriptions of counters"},
-    {"columns", 0, OPT_FLAG, offsetof(cli, columns), NULL, NULL, 0, 0,
-     "list the kinds and their columns, and exit"},
+     "calls, addresses of copies, descriptions of counters; --help=columns and --help=all-columns "
+     "list them"},
     {"codec", 0, OPT_CHOICE, offsetof(cli, codec), "CODEC", "default|none|gzip|zstd", 0, 0,
      "how to compress: parquet by zstd (the default), gzip or none, arrow and arrows by zstd or "
      "none (the default), jsonl by gzip or none (the default)"},
@@ -66,6 +66,10 @@ static int choose_output(cli *c)
         c->export.path = "-";
     else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
         c->export.path = path;
+    /* The one kind that --include keeps is that file. */
+    if (c->export.path && !c->kinds.n && c->common.include.n == 1 &&
+        is_word_of(rocl_export_kind_word, c->common.include.v[0]))
+        c->kinds = c->common.include;
     if (c->export.path)
         return c->kinds.n == 1 || c->format == ROCL_EXPORT_JSONL
                    ? -1
@@ -83,66 +87,95 @@ static int choose_output(cli *c)
 static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
-    rocl_written r = {0};
-    rocl_status s = c->export.path ? ROCL_OK : output_make_folder(c->export.directory);
-    if (s != ROCL_OK)
-        return s;
-    s = rocl_write_export(t, &c->export, &r, err);
-    if (s > ROCL_PARTIAL || c->export.path)
-        return s;
+    const rocl_status s = c->export.path ? ROCL_OK : output_make_folder(c->export.directory);
+    return s == ROCL_OK ? rocl_write_export(t, &c->export, &c->written, err) : s;
+}
+
+static void report_files(const void *state)
+{
+    const cli *c = state;
+    const rocl_written r = c->written;
     char where[8192];
+    if (c->export.path)
+        return;
     snprintf(where, sizeof where, "%s/%s%s%s%s", c->export.directory, c->export.prefix,
              *c->export.prefix ? "_*" : "*", endings[c->format],
              c->format == ROCL_EXPORT_JSONL && c->export.codec == ROCL_CODEC_GZIP ? ".gz" : "");
     msg_verbose("%zu file%s: %s", r.files, r.files == 1 ? "" : "s", where);
     output_files_done(where, r.files, "file", r.bytes);
-    return s;
 }
 
-static int list_columns(const cli *c)
+/* What --help=columns prints. */
+static bool list_columns(bool all)
 {
     const char *kind;
     for (size_t k = 0; (kind = rocl_export_kind_word(NULL, k)); k++) {
         rocl_export_column column;
         printf("%s%s\n", k ? "\n" : "", kind);
         for (size_t i = 0; rocl_export_column_of(kind, i, &column); i++)
-            if (!column.detail || c->export.all_columns)
+            if (!column.detail || all)
                 printf("  %-20s %-7s %s\n", column.name, column.type, column.doc);
     }
-    return finish_stdout();
+    return true;
+}
+
+static bool help_about(const program *p, const char *word)
+{
+    (void)p;
+    return (!strcmp(word, "columns") || !strcmp(word, "all-columns")) && list_columns(*word == 'a');
+}
+
+static int check_options(void *state)
+{
+    cli *c = state;
+    const int code = choose_output(c);
+    if (code >= 0)
+        return code;
+    c->export.format = c->format;
+    c->export.kinds = c->kinds.v;
+    c->common.wanted = c->kinds.n ? EVENTS_SOME : EVENTS_ALL;
+    /* "-z 6" asks for the codec that the format has; "-z 0" for none. */
+    c->export.codec = c->codec;
+    c->export.level = compression_level(c->level);
+    if (c->level == 0)
+        c->export.codec = ROCL_CODEC_NONE;
+    else if (c->level > 0 && c->codec == ROCL_CODEC_DEFAULT)
+        c->export.codec = c->format == ROCL_EXPORT_PARQUET ? ROCL_CODEC_DEFAULT
+                          : c->format == ROCL_EXPORT_JSONL ? ROCL_CODEC_GZIP
+                                                           : ROCL_CODEC_ZSTD;
+    return -1;
+}
+
+/* ---- as one of several outputs ---- */
+
+static cli state = {.common = {.teams = true, .team_writes = true}, .level = -1};
+
+static int prepare_shared(const common *c, const conversion *o, unsigned format)
+{
+    state = (cli){.common = *c, .format = format, .kinds = o->kinds, .level = o->level};
+    return check_options(&state);
+}
+
+const converter export_converters[] = {
+    {"parquet", ".parquet", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_PARQUET},
+    {"arrow", ".arrow", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_ARROW},
+    {"arrows", ".arrows", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_ARROWS},
+    {"jsonl", ".jsonl", prepare_shared, write_files, report_files, &state, ROCL_EXPORT_JSONL},
+};
+
+/* The ending of the name says the format, if nothing else does. */
+static int check_named(void *ctx)
+{
+    cli *c = ctx;
+    const char *form = output_form(output_name(&c->common));
+    if (form && !options_given(&output_options[0]) && options_choice(&output_options[0], form) >= 0)
+        c->format = (unsigned)options_choice(&output_options[0], form);
+    return check_options(c);
 }
 
 static int run_export(const program *p, int argc, char **argv)
 {
-    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--columns") != 0)
-            continue;
-        for (int k = 1; k < argc; k++)
-            c.export.all_columns |= !strcmp(argv[k], "--all-columns");
-        msg_init(p->name);
-        return list_columns(&c);
-    }
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = choose_output(&c);
-    if (code >= 0)
-        return code;
-    c.export.format = c.format;
-    c.export.kinds = c.kinds.v;
-    c.common.wanted = c.kinds.n ? EVENTS_SOME : EVENTS_ALL;
-    /* "-z 6" asks for the codec that the format has; "-z 0" for none. */
-    c.export.codec = c.codec;
-    c.export.level = compression_level(c.level);
-    if (c.level == 0)
-        c.export.codec = ROCL_CODEC_NONE;
-    else if (c.level > 0 && c.codec == ROCL_CODEC_DEFAULT)
-        c.export.codec = c.format == ROCL_EXPORT_PARQUET ? ROCL_CODEC_DEFAULT
-                         : c.format == ROCL_EXPORT_JSONL ? ROCL_CODEC_GZIP
-                                                         : ROCL_CODEC_ZSTD;
-    return common_run(&c.common, write_files, &c);
+    return converter_run(p, export_converters, check_named, argc, argv);
 }
 
 const program export_program = {
@@ -152,6 +185,7 @@ const program export_program = {
     .synopsis = "[OPTION]... INPUT...",
     .purpose = "Write events and definitions of a trace as Parquet, Arrow or JSON lines.",
     .groups = groups,
+    .help_about = help_about,
     .examples =
         "  rocline export 4711_results.db\n"
         "  rocline export -o run -d tables rank*/*.db\n"

@@ -22,30 +22,49 @@ static const program help_program = {
     .operand_words = command_word,
 };
 
+#define LOOK    "Look at a trace"
+#define CONVERT "Convert it"
+#define COMPARE "Compare two"
+#define COMBINE "Combine several"
+#define ASK     "Ask"
+#define RECORD  "Record one"
+
+/* Commands without a heading are the converters as AMD's tools have them, which scripts call. */
 static const subcommand commands[] = {
-    {"convert", NULL, &convert_program, NULL, "write one or several formats in one reading"},
-    {"stats", NULL, &rocstats_program, NULL, "print statistics: where the time went"},
-    {"compare", "diff", &rocstats_program, "compare", "compare two traces"},
-    {"doctor", NULL, &rocstats_program, "doctor", "print whether a trace can be trusted"},
-    {"view", NULL, &view_program, NULL,
-     "show a trace on the terminal, or write a page for a browser: -o FILE"},
-    {"merge", NULL, &rocmerge_program, NULL,
-     "write any traces as one rocpd database, or extract a part of one"},
-    {"csv", NULL, &rocpd2csv_program, NULL, "write tables as CSV files"},
-    {"pftrace", "perfetto", &rocpd2pftrace_program, NULL, "write a Perfetto trace"},
-    {"otf2", NULL, &rocpd2otf2_program, NULL, "write an OTF2 archive"},
-    {"json", NULL, &rtg2json_program, NULL, "write JSON: of Chrome, PyTorch, rocprof, rocprofv3"},
-    {"rpt", NULL, &rpt_program, NULL, "print the report of rpt"},
-    {"query", "sql", &query_program, NULL, "run SQL over any trace"},
-    {"export", NULL, &export_program, NULL, "write Parquet, Arrow or JSON lines"},
-    {"info", NULL, &info_program, NULL, "print what a trace is, and what is in it"},
-    {"check", NULL, &check_program, NULL, "read all of a trace, and print what is broken"},
-    {"record", "rec", &rocrec_program, NULL, "run a program and record it"},
-    {"show", NULL, &show_program, NULL, "print what is known of one event"},
-    {"correlate", NULL, &correlate_program, NULL, "print causes and effects of one event"},
-    {"schema", NULL, &schema_program, NULL, "print the JSON Schema of what a command prints"},
-    {"recipes", NULL, &recipes_program, NULL, "print questions and the commands that answer them"},
-    {"help", NULL, &help_program, NULL, "print the help of a command"},
+    {"info", NULL, &info_program, NULL, "print what a trace is, and what is in it", LOOK,
+     "trace.db"},
+    {"stats", NULL, &rocstats_program, NULL, "print where the time went", LOOK, "trace.db"},
+    {"doctor", NULL, &rocstats_program, "doctor", "print whether a trace can be trusted", LOOK,
+     "trace.db"},
+    {"check", NULL, &check_program, NULL, "read all of a trace, and print what is broken", LOOK,
+     "trace.db"},
+    {"view", NULL, &view_program, NULL, "show it on the terminal, or write a page: -o x.html", LOOK,
+     "trace.db"},
+    {"convert", NULL, &convert_program, NULL, "write csv, pftrace, json, html, otf2, parquet, ...",
+     CONVERT, "-o x.pftrace trace.db"},
+    {"compare", "diff", &rocstats_program, "compare", "compare two traces", COMPARE,
+     "before.db after.db"},
+    {"merge", NULL, &rocmerge_program, NULL, "write one rocpd database, or a part of one", COMBINE,
+     "-o all.db rank*/*.db"},
+    {"query", "sql", &query_program, NULL, "run SQL over any trace", ASK,
+     "\"SELECT * FROM top\" trace.db"},
+    {"show", NULL, &show_program, NULL, "print what is known of one event", ASK,
+     "kernel:12 trace.db"},
+    {"correlate", NULL, &correlate_program, NULL, "print causes and effects of one event", ASK,
+     "kernel:12 trace.db"},
+    {"recipes", NULL, &recipes_program, NULL, "print questions, and commands that answer them", ASK,
+     ""},
+    {"schema", NULL, &schema_program, NULL, "print the JSON Schema of what a command prints", ASK,
+     "stats"},
+    {"record", "rec", &rocrec_program, NULL, "run a program and record it", RECORD, "-- ./train"},
+    {"help", NULL, &help_program, NULL, "print the help of a command", "Help", "stats kernels"},
+    {"csv", NULL, &rocpd2csv_program, NULL, "write tables as CSV files", NULL, NULL},
+    {"pftrace", "perfetto", &rocpd2pftrace_program, NULL, "write a Perfetto trace", NULL, NULL},
+    {"otf2", NULL, &rocpd2otf2_program, NULL, "write an OTF2 archive", NULL, NULL},
+    {"json", NULL, &rtg2json_program, NULL, "write JSON: of Chrome, PyTorch, rocprof, rocprofv3",
+     NULL, NULL},
+    {"rpt", NULL, &rpt_program, NULL, "print the report of rpt", NULL, NULL},
+    {"export", NULL, &export_program, NULL, "write Parquet, Arrow or JSON lines", NULL, NULL},
     {0},
 };
 
@@ -69,12 +88,17 @@ static const program rocpd_help_program = {
 
 /* The commands of AMD's program of this name. */
 static const subcommand rocpd_commands[] = {
-    {"convert", NULL, &convert_program, NULL, "write csv, pftrace, otf2: one or several formats"},
-    {"merge", NULL, &rocmerge_program, NULL, "write one database"},
-    {"package", NULL, &rocmerge_program, "--package", "write an index.yaml that lists databases"},
-    {"query", NULL, &rocpd_query_program, NULL, "run SQL: --query \"SELECT ...\""},
-    {"summary", NULL, &rocpd_summary_program, NULL, "print where the time went"},
-    {"help", NULL, &rocpd_help_program, NULL, "print the help of a command"},
+    {"convert", NULL, &convert_program, NULL, "write csv, pftrace, otf2: one or several formats",
+     "Commands", "-i a.db b.db -f csv pftrace -o run -d out"},
+    {"merge", NULL, &rocmerge_program, NULL, "write one database", "Commands",
+     "-i rank*/*.db -o all"},
+    {"package", NULL, &rocmerge_program, "--package", "write an index.yaml that lists databases",
+     "Commands", "-i rank*/*.db"},
+    {"query", NULL, &rocpd_query_program, NULL, "run SQL", "Commands",
+     "\"SELECT ...\" -i trace.db"},
+    {"summary", NULL, &rocpd_summary_program, NULL, "print where the time went", "Commands",
+     "-i trace.db"},
+    {"help", NULL, &rocpd_help_program, NULL, "print the help of a command", "Commands", "convert"},
     {0},
 };
 
@@ -114,6 +138,9 @@ static int report_unknown(const program *p, const char *word)
 {
     const char *near = rocl_nearest_word(word, strlen(word),
                                          p->commands == commands ? command_word : rocpd_word, NULL);
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
+        if (!strcmp(word, rocl_report_name(r)))
+            return usage_error("\"%s\" is a report: rocline stats %s", word, word);
     if (near)
         return usage_error("\"%s\" is not a command; did you mean %s?", word, near);
     if (access(word, F_OK) == 0)
@@ -157,6 +184,7 @@ static program name_program(const program *p, const subcommand *c, command_names
             c = first;
             break;
         }
+    options_know(commands);
     snprintf(names->help, sizeof names->help, "%s %s", p->name, c->name);
     called.part = part;
     called.name = names->help;
@@ -169,12 +197,12 @@ static int print_help_of(const program *p, int argc, char **argv)
     const subcommand *c;
     command_names names;
     if (argc < 2 || !strcmp(argv[1], "help"))
-        return print_help(p);
+        return print_help(p, NULL);
     if (!(c = find_command(p, argv[1])))
         return report_unknown(p, argv[1]);
     const program called = name_program(p, c, &names);
-    char *words[] = {argv[1], (char[]){"--help"}, NULL};
-    return called.run(&called, 2, words);
+    char *words[] = {argv[1], (char[]){"--help"}, argc > 2 ? argv[2] : NULL, NULL};
+    return called.run(&called, argc > 2 ? 3 : 2, words);
 }
 
 static int print_command_help(const program *p, int argc, char **argv)
@@ -212,7 +240,7 @@ static int run_command(const program *p, int argc, char **argv)
     if (code >= 0)
         return code;
     if (!words.n && p == &rocpd_program) /* as AMD's program does */
-        return print_help(p);
+        return print_help(p, NULL);
     if (!words.n)
         return usage_error("no command is given");
     if ((c = find_command(p, words.v[0]))) {
@@ -257,12 +285,8 @@ const program rocline_program = {
     .run = run_command,
     .synopsis = "COMMAND [OPTION]... INPUT...",
     .purpose = "Convert, analyse and record traces of programs on AMD GPUs.\n"
-               "`rocline help COMMAND` explains a command.",
+               "Each line is a command that can be run; `rocline help COMMAND` explains it.",
     .groups = groups,
-    .examples = "  rocline stats 4711_results.db\n"
-                "  rocline compare before.db after.db\n"
-                "  rocline pftrace -o all-ranks.pftrace rank*/*.db\n"
-                "  rocline record -- ./train --epochs 1\n",
     .alone = true,
     .command = true,
     .commands = commands,
@@ -277,10 +301,6 @@ const program rocpd_program = {
         "Do what AMD's program of this name does, by rocline: with its commands and options.\n"
         "`rocpd help COMMAND` explains a command.",
     .groups = rocpd_groups,
-    .examples = "  rocpd convert -i a.db b.db -f csv pftrace otf2 -o run -d out\n"
-                "  rocpd summary -i 4711_results.db --region-categories HIP\n"
-                "  rocpd query -i 4711_results.db --query \"SELECT * FROM top_kernels\"\n"
-                "  rocpd merge -i rank*/*.db -o all\n",
     .alone = true,
     .command = true,
     .commands = rocpd_commands,

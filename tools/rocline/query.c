@@ -25,18 +25,14 @@ const unsigned char query_format_of[] = {
 
 static const opt query_options[] = {
     {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0,
-     "run these statements; may be repeated. An operand that is not a file and contains a blank is "
-     "the "
-     "same"},
+     NULL}, /* an operand is, too */
     {"script", 0, OPT_LIST, offsetof(cli, scripts), "FILE", NULL, 0, 0,
      "first run the statements in this file, for example to define views; may be repeated"},
     {"param", 'p', OPT_LIST, offsetof(cli, parameters), "NAME=VALUE", NULL, 0, 0,
      "set the parameter that is written :NAME in statements; may be repeated"},
     {"timeout", 0, OPT_NUMBER, offsetof(cli, timeout), "SECONDS", NULL, 0, 86400,
      "end a statement that takes longer (default: 0, no limit)"},
-    {"max-memory", 0, OPT_SIZE, offsetof(cli, heap), "SIZE", NULL, 0, 0,
-     "end a statement if SQLite takes more memory for its own tables and aggregates (default: 0, "
-     "no limit)"},
+    {"max-memory", 0, OPT_SIZE, offsetof(cli, heap), "SIZE", NULL, 0, 0, NULL},
     {"attach", 0, OPT_FLAG, offsetof(cli, attach), NULL, NULL, 0, 0,
      "allow ATTACH, for databases that SQLite itself reads and writes"},
     COMMON_END,
@@ -80,7 +76,7 @@ static const struct amd_format {
 };
 
 static const opt amd_query_options[] = {
-    {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0, "run this statement"},
+    {"query", 0, OPT_LIST, offsetof(cli, queries), "SQL", NULL, 0, 0, NULL},
     {"script", 0, OPT_LIST, offsetof(cli, scripts), "FILE", NULL, 0, 0,
      "run the statements in this file before, such as those that make views"},
     COMMON_END,
@@ -96,31 +92,11 @@ static const opt amd_output_options[] = {
     COMMON_END,
 };
 
-#define OF_MAIL(name, arg) COMMON_IGNORED(name, arg, NULL)
-static const opt amd_mail_options[] = {
-    {"email-to", 0, OPT_STRING, offsetof(cli, mail), "ADDRESS", NULL, 0, 0,
-     "refused: no mail is sent"},
-    {"template-path", 0, OPT_STRING, offsetof(cli, template_path), "FILE", NULL, 0, 0,
-     "refused: there is no dashboard"},
-    OF_MAIL("email-from", "ADDRESS"),
-    OF_MAIL("email-subject", "TEXT"),
-    OF_MAIL("smtp-server", "HOST"),
-    OF_MAIL("smtp-port", "PORT"),
-    OF_MAIL("smtp-user", "NAME"),
-    OF_MAIL("smtp-password", "TEXT"),
-    OF_MAIL("zip-attachments", NULL),
-    OF_MAIL("inline-preview", NULL),
-    COMMON_IGNORED("automerge-limit", "N", NULL),
-    COMMON_END,
-};
-
 static const opt_group amd_query_group = {"SQL", amd_query_options};
 static const opt_group amd_output_group = {"Output", amd_output_options};
-static const opt_group amd_mail_group = {"Options of AMD's command that are not supported",
-                                         amd_mail_options};
 static const opt_group *const amd_groups[] = {&amd_query_group, &input_group,  &amd_output_group,
                                               &names_group,     &filter_group, &run_group,
-                                              &amd_mail_group,  &other_group,  NULL};
+                                              &ignored_group,   &other_group,  NULL};
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -259,11 +235,6 @@ static int place_as_amd(cli *c)
     const struct amd_format *f = &amd_formats[c->amd_format];
     if (f->instead)
         return usage_error("--format %s is not written here: %s", f->word, f->instead);
-    if (c->mail)
-        return usage_error(
-            "--email-to: no mail is sent here; write a file, and attach it to yours");
-    if (c->template_path)
-        return usage_error("--template-path: dashboards are not written here");
     while (query_format_of[c->format] != f->format)
         c->format++;
     int code = output_fill_names(&c->common);
@@ -311,12 +282,17 @@ static int check_options(cli *c)
     if (!c->common.inputs.n)
         return usage_error("no input is given");
     if (c->as_amd && !c->queries.n)
-        return usage_error("no --query is given");
+        return usage_error("no statement is given: an operand with a blank, or --query SQL");
     const int code = c->as_amd ? place_as_amd(c) : place_file(c);
     if (code >= 0)
         return code;
+    const char *form = output_form(c->path);
+    if (form && !c->as_amd && !options_given(&output_options[0]) &&
+        options_choice(&output_options[0], form) >= 0)
+        c->format = (unsigned)options_choice(&output_options[0], form);
     c->common.to_stdout = !strcmp(c->path, "-");
     c->common.wanted = EVENTS_NONE;
+    c->common.uses_steps = true;
     const rocl_rows_format format = (rocl_rows_format)query_format_of[c->format];
     if (c->budget && format != ROCL_ROWS_JSON && format != ROCL_ROWS_MARKDOWN)
         return usage_error("--budget is only for --format json and md");
@@ -358,10 +334,11 @@ const program rocpd_query_program = {
     .name = "rocpd query",
     .tool = "rocpd",
     .run = run_query,
-    .synopsis = "[OPTION]... --query SQL INPUT...",
-    .purpose = "Run SQL over traces; `rocline query` has more formats, parameters and a shell.",
+    .synopsis = "[OPTION]... SQL INPUT...",
+    .purpose = "Run SQL over traces; `rocline query` has more formats, parameters and a shell.\n"
+               "AMD's options are accepted: --help=aliases.",
     .groups = amd_groups,
-    .examples = "  rocpd query -i 4711_results.db --query \"SELECT * FROM top_kernels\"\n"
-                "  rocpd query -i rank*/*.db --format csv -o top --query \"SELECT * FROM top\"\n",
+    .examples = "  rocpd query \"SELECT * FROM top_kernels\" -i 4711_results.db\n"
+                "  rocpd query \"SELECT * FROM top\" --format csv -o top -i rank*/*.db\n",
     .operands = offsetof(cli, operands),
 };

@@ -18,7 +18,6 @@ typedef struct query_cli {
     rocl_query *query;
     bool as_amd; /* rocpd query: formats and names of files are those of AMD's command */
     unsigned amd_format;
-    const char *mail, *template_path; /* of that one, refused */
 } query_cli;
 
 /* The first ones are rocl_rows_formats, the others their names elsewhere. */

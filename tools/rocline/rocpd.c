@@ -30,26 +30,19 @@ static const opt input_options[] = {
     {"input", 'i', OPT_LIST, offsetof(common, inputs), "FILE...", NULL, 0, 0,
      "databases, .rpdb folders, index.yaml files, and all other inputs of rocline; operands are "
      "inputs as well"},
-    COMMON_IGNORED("automerge-limit", "N", NULL),
     COMMON_END,
 };
 static const opt summary_options[] = {
     {"format", 'f', OPT_CHOICE, offsetof(cli, format), "FORM", "console|csv|html|json|md", 0, 0,
      "print tables (console, the default), or write files: a CSV file for each domain, or all "
      "tables as one page (html), as JSON, or as Markdown (md)"},
-    {"domain-summary", 0, OPT_FLAG, offsetof(cli, per_domain), NULL, NULL, 0, 0,
-     "add the sums of domains"},
-    {"summary-by-rank", 0, OPT_FLAG, offsetof(cli, by_rank), NULL, NULL, 0, 0,
-     "give each process rows of its own; of csv one file then, NAME_summary_by_rank.csv"},
-    {"region-categories", 0, OPT_WORDS, offsetof(cli, categories), "LIST", NULL, 0, 0,
-     "only these host calls: HIP, HSA, MARKER, ..., with blanks or commas between them; NONE: "
-     "none"},
+    {"domain-summary", 0, OPT_FLAG, offsetof(cli, per_domain), NULL, NULL, 0, 0, NULL},
+    {"summary-by-rank", 0, OPT_FLAG, offsetof(cli, by_rank), NULL, NULL, 0, 0, NULL},
+    {"region-categories", 0, OPT_WORDS, offsetof(cli, categories), "LIST", NULL, 0, 0, NULL},
     {"kernel-rename", 0, OPT_FLAG, offsetof(common, kernel_rename), NULL, NULL, 0, 0,
      "name kernels after the ROCTx range in which they were launched"},
-    {"mangled-kernels", 0, OPT_FLAG, offsetof(cli, mangled), NULL, NULL, 0, 0,
-     "print mangled names of kernels"},
-    {"truncate-kernels", 0, OPT_FLAG, offsetof(cli, truncated), NULL, NULL, 0, 0,
-     "print names of kernels without arguments and template arguments"},
+    {"mangled-kernels", 0, OPT_FLAG, offsetof(cli, mangled), NULL, NULL, 0, 0, NULL},
+    {"truncate-kernels", 0, OPT_FLAG, offsetof(cli, truncated), NULL, NULL, 0, 0, NULL},
     {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "NAME", NULL, 0, 0,
      "what the names of files begin with (default: ROCPD_OUTPUT_NAME, or out): "
      "NAME_kernels_summary.csv, "
@@ -60,13 +53,13 @@ static const opt summary_options[] = {
     TEXT("end", end, "TIME", "end of the time window"),
     TEXT("start-marker", start_marker, "NAME", "the window begins with this marker"),
     TEXT("end-marker", end_marker, "NAME", "the window ends with this marker"),
-    TEXT("inclusive", inclusive, "BOOL",
-         "True (default): keep events that lie completely inside the window"),
+    TEXT("inclusive", inclusive, "BOOL", NULL),
     COMMON_END,
 };
 static const opt_group own_input_group = {"Input", input_options};
 static const opt_group summary_group = {"Summary", summary_options};
-static const opt_group *const groups[] = {&own_input_group, &summary_group, &other_group, NULL};
+static const opt_group *const groups[] = {&own_input_group, &summary_group, &ignored_group,
+                                          &other_group, NULL};
 
 static void add_option(strings *words, const char *option, const char *value)
 {
@@ -163,10 +156,12 @@ const program rocpd_summary_program = {
     .tool = "rocpd",
     .run = run_summary,
     .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Print the calls of every name, with their times; `rocline stats` has more reports.",
+    .purpose =
+        "Print the calls of every name, with their times; `rocline stats` has more reports.\n"
+        "AMD's options are accepted: --help=aliases.",
     .groups = groups,
     .examples = "  rocpd summary -i 4711_results.db\n"
-                "  rocpd summary --domain-summary --region-categories HIP,MARKER 4711_results.db\n"
+                "  rocpd summary --format html -o run 4711_results.db\n"
                 "  rocpd summary --format csv -o run -d out rank*/*.db\n",
     .operands = offsetof(common, inputs),
 };

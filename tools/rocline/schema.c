@@ -26,18 +26,10 @@ static const opt recipe_options[] = {
     COMMON_END,
 };
 
-/* -h, --version and so on, without the levels of messages. */
-static const opt help_options[] = {
-    {"help", 'h', OPT_HELP, 0, NULL, NULL, 0, 0, "print this help"},
-    {"version", 'V', OPT_VERSION, 0, NULL, NULL, 0, 0, "print the version"},
-    COMMON_END,
-};
-
 static const opt_group schema_group = {"Output", schema_options};
 static const opt_group recipe_group = {"Output", recipe_options};
-static const opt_group help_group = {"Other", help_options};
-static const opt_group *const schema_groups[] = {&schema_group, &help_group, NULL};
-static const opt_group *const recipe_groups[] = {&recipe_group, &help_group, NULL};
+static const opt_group *const schema_groups[] = {&schema_group, &other_group, NULL};
+static const opt_group *const recipe_groups[] = {&recipe_group, &other_group, NULL};
 
 /* Says what went wrong. */
 static int finish_command(rocl_status s, rocl_error *err)

@@ -21,7 +21,7 @@ _Static_assert(ROCL_CSV_ROCPROF == 3, "--style lists the styles in order");
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("write NAME_<kind>.csv (default: ROCPD_OUTPUT_NAME, or out); an ending .csv "
-                       "or .csv.gz of NAME is removed; .csv.gz turns on --gzip; \"-\" is standard "
+                       "or .csv.gz of NAME is removed; .csv.gz compresses them; \"-\" is standard "
                        "output, for exactly one of --kinds"),
     COMMON_OUTPUT_PATH,
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "STYLE", "rocpd-1.0|rocpd-1.1|rocprofv3|rocprof",
@@ -36,8 +36,7 @@ static const opt output_options[] = {
      "add a column with the duration in nanoseconds"},
     {"bytes", 0, OPT_FLAG, offsetof(cli, csv.bytes), NULL, NULL, 0, 0,
      "add a column with the size of memory copies"},
-    {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0,
-     "compress the files with gzip, as .csv.gz"},
+    {"gzip", 0, OPT_FLAG, offsetof(cli, csv.gzip), NULL, NULL, 0, 0, NULL},
     COMPRESS_OPTION(offsetof(cli, level),
                     "compress with gzip at this level: fast, small, or 1 to 9; 0 turns compression "
                     "off"),
@@ -45,8 +44,9 @@ static const opt output_options[] = {
 };
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &team_group,   &other_group, NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
 static const opt_words words[] = {{"kinds", rocl_csv_kind_word}, {NULL, NULL}};
 
@@ -71,6 +71,10 @@ static int choose_output(cli *c)
     else if (output_look(&c->common, path, sizeof path) == OUTPUT_DEVICE)
         c->csv.path = path;
     c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
+    /* The one kind that --include keeps is that file. */
+    if (c->csv.path && !c->kinds.n && c->common.include.n == 1 &&
+        is_word_of(rocl_csv_kind_word, c->common.include.v[0]))
+        c->kinds = c->common.include;
     if (c->csv.path)
         return c->kinds.n == 1 || c->style == ROCL_CSV_ROCPROF
                    ? -1
@@ -97,8 +101,9 @@ static rocl_status write_files(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? rocl_write_csv(t, &c->csv, &c->written, err) : s;
 }
 
-static void report_files(const cli *c)
+static void report_files(const void *state)
 {
+    const cli *c = state;
     char where[8192];
     if (c->csv.path)
         return;
@@ -111,16 +116,9 @@ static void report_files(const cli *c)
     output_files_done(where, c->written.files, "file", c->written.bytes);
 }
 
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+static int check_options(void *state)
 {
-    const rocl_status s = write_files(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_files(ctx);
-    return s;
-}
-
-static int check_options(cli *c)
-{
+    cli *c = state;
     const int code = choose_output(c);
     if (code >= 0)
         return code;
@@ -135,42 +133,27 @@ static int check_options(cli *c)
     return -1;
 }
 
-static int run_rocpd2csv(const program *p, int argc, char **argv)
-{
-    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
-}
-
 /* ---- as one of several outputs ---- */
 
-static cli shared;
+static cli state = {.common = {.teams = true, .team_writes = true}, .level = -1};
 
-static int prepare_shared(const common *c, const conversion *o)
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
-    shared = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
-    shared.csv.duration = o->duration;
-    shared.csv.bytes = o->bytes;
-    shared.csv.gzip = o->gzip;
-    return check_options(&shared);
+    (void)variant;
+    state = (cli){.common = *c, .style = o->csv_style, .kinds = o->kinds, .level = o->level};
+    state.csv.duration = o->duration;
+    state.csv.bytes = o->bytes;
+    state.csv.gzip = o->gzip;
+    return check_options(&state);
 }
 
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    (void)ctx;
-    return write_files(t, &shared, err);
-}
+const converter csv_converter = {"csv",  ".csv", prepare_shared, write_files, report_files,
+                                 &state, 0};
 
-static void report_shared(void)
+static int run_rocpd2csv(const program *p, int argc, char **argv)
 {
-    report_files(&shared);
+    return converter_run(p, &csv_converter, check_options, argc, argv);
 }
-
-const converter csv_converter = {"csv", ".csv", prepare_shared, write_shared, report_shared};
 
 const program rocpd2csv_program = {
     .name = "rocpd2csv",

@@ -24,20 +24,19 @@ static const opt output_options[] = {
      "group GPU work into locations by hardware queue instead of by stream"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls and the launch details of kernels to their events"},
-    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "the same, under its name in AMD's converter"},
-    {"chunk-size", 0, OPT_SIZE, offsetof(cli, otf2.chunk_size), "SIZE", NULL, 0, 0,
-     "size of the chunks that readers hold in memory per location, 256k to 16m (default: 1m)"},
+    {"chunk-size", 0, OPT_SIZE, offsetof(cli, otf2.chunk_size), "SIZE", NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group, &output_group, &names_group, &filter_group,
-                                          &run_group,   &team_group,   &other_group, NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
-static int check_options(cli *c)
+static int check_options(void *state)
 {
+    cli *c = state;
     if (!rocl_has_otf2()) {
         msg_error("this rocline was built without libotf2, which writes these archives");
         return 2;
@@ -62,8 +61,9 @@ static rocl_status write_archive(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? rocl_write_otf2(t, &c->otf2, &c->written, err) : s;
 }
 
-static void report_archive(const cli *c)
+static void report_archive(const void *state)
 {
+    const cli *c = state;
     const rocl_written *r = &c->written;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
                 " metric values, %" PRIu64 " locations",
@@ -72,47 +72,24 @@ static void report_archive(const cli *c)
     output_report_moved(r, "locations");
 }
 
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+/* ---- as one of several outputs ---- */
+
+static cli state = {.common = {.teams = true, .team_writes = true}};
+
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
-    const rocl_status s = write_archive(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_archive(ctx);
-    return s;
+    (void)variant;
+    state = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
+    return check_options(&state);
 }
+
+const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_archive, report_archive,
+                                  &state, 0};
 
 static int run_rocpd2otf2(const program *p, int argc, char **argv)
 {
-    static cli c = {.common = {.teams = true, .team_writes = true}};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
+    return converter_run(p, &otf2_converter, check_options, argc, argv);
 }
-
-/* ---- as one of several outputs ---- */
-
-static cli shared;
-
-static int prepare_shared(const common *c, const conversion *o)
-{
-    shared = (cli){.common = *c, .otf2.group_by_queue = o->group_by_queue};
-    return check_options(&shared);
-}
-
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    (void)ctx;
-    return write_archive(t, &shared, err);
-}
-
-static void report_shared(void)
-{
-    report_archive(&shared);
-}
-
-const converter otf2_converter = {"otf2", ".otf2", prepare_shared, write_shared, report_shared};
 
 const program rocpd2otf2_program = {
     .name = "rocpd2otf2",

@@ -31,8 +31,6 @@ static const opt output_options[] = {
      "events"},
     {"args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
      "attach the arguments of API calls to their slices"},
-    {"annotate-args", 0, OPT_FLAG, offsetof(common, args), NULL, NULL, 0, 0,
-     "the same, under its name in AMD's converter"},
     {"annotate-pmc", 0, OPT_FLAG, offsetof(cli, pftrace.counters), NULL, NULL, 0, 0,
      "attach the values of counters to their kernels"},
     COMPRESS_OPTION(offsetof(cli, level),
@@ -45,12 +43,13 @@ static const opt output_options[] = {
 
 static const opt_group output_group = {"Output", output_options};
 
-static const opt_group *const groups[] = {&input_group,  &output_group, &names_group,
-                                          &filter_group, &run_group,    &perfetto_group,
-                                          &team_group,   &other_group,  NULL};
+static const opt_group *const groups[] = {&input_group,   &output_group, &names_group,
+                                          &filter_group,  &run_group,    &team_group,
+                                          &ignored_group, &other_group,  NULL};
 
-static int check_options(cli *c)
+static int check_options(void *state)
 {
+    cli *c = state;
     const char *name = output_name(&c->common);
     const bool file =
         ends_with(name, ".pftrace") || ends_with(name, ".gz") || ends_with(name, ".perfetto-trace");
@@ -79,8 +78,9 @@ static rocl_status write_trace(rocl_trace *t, void *ctx, rocl_error *err)
                : rocl_write_pftrace(t, &c->pftrace, &c->written, err);
 }
 
-static void report_trace(const cli *c)
+static void report_trace(const void *state)
 {
+    const cli *c = state;
     const rocl_written *r = &c->written;
     msg_verbose("%s: %" PRIu64 " bytes, %" PRIu64 " slices, %" PRIu64 " counter values",
                 c->common.to_stdout ? "standard output" : c->path, r->bytes, r->slices, r->values);
@@ -89,52 +89,28 @@ static void report_trace(const cli *c)
     output_report_moved(r, "tracks");
 }
 
-static rocl_status write_and_report(rocl_trace *t, void *ctx, rocl_error *err)
+/* ---- as one of several outputs ---- */
+
+static cli state = {.common = {.teams = true, .team_writes = true}, .level = -1};
+
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
-    const rocl_status s = write_trace(t, ctx, err);
-    if (s <= ROCL_PARTIAL)
-        report_trace(ctx);
-    return s;
+    (void)variant;
+    state = (cli){.common = *c, .level = o->level};
+    state.pftrace.group_by_queue = o->group_by_queue;
+    state.pftrace.legacy_tracks = o->legacy_tracks;
+    state.pftrace.counters = o->counters;
+    state.pftrace.zstd = o->zstd;
+    return check_options(&state);
 }
+
+const converter pftrace_converter = {
+    "pftrace", ".pftrace", prepare_shared, write_trace, report_trace, &state, 0};
 
 static int run_rocpd2pftrace(const program *p, int argc, char **argv)
 {
-    static cli c = {.common = {.teams = true, .team_writes = true}, .level = -1};
-    int code = common_parse(p, &c.common, argc, argv);
-    if (code < 0)
-        code = output_fill_names(&c.common);
-    if (code < 0)
-        code = check_options(&c);
-    return code < 0 ? common_run(&c.common, write_and_report, &c) : code;
+    return converter_run(p, &pftrace_converter, check_options, argc, argv);
 }
-
-/* ---- as one of several outputs ---- */
-
-static cli shared;
-
-static int prepare_shared(const common *c, const conversion *o)
-{
-    shared = (cli){.common = *c, .level = o->level};
-    shared.pftrace.group_by_queue = o->group_by_queue;
-    shared.pftrace.legacy_tracks = o->legacy_tracks;
-    shared.pftrace.counters = o->counters;
-    shared.pftrace.zstd = o->zstd;
-    return check_options(&shared);
-}
-
-static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
-{
-    (void)ctx;
-    return write_trace(t, &shared, err);
-}
-
-static void report_shared(void)
-{
-    report_trace(&shared);
-}
-
-const converter pftrace_converter = {"pftrace", ".pftrace", prepare_shared, write_shared,
-                                     report_shared};
 
 const program rocpd2pftrace_program = {
     .name = "rocpd2pftrace",

@@ -17,16 +17,14 @@ _Static_assert(LAYOUT_SCRIPT == 1 && LAYOUT_TRACE == 2 && LAYOUT_ROCPROF == 3 &&
 
 static const opt output_options[] = {
     COMMON_OUTPUT_FILE("the JSON file (default: out.json); \"-\" is standard output"),
-    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0,
-     "compress the output with gzip, and end its name in .gz; a name that ends in .gz does the "
-     "same"},
+    {"gzip", 0, OPT_FLAG, offsetof(cli, gzip), NULL, NULL, 0, 0, NULL},
     COMPRESS_OPTION(
         offsetof(cli, gzip_level),
         "compress with gzip at this level: fast, small, or 1 to 9 (default: 6); 0 turns "
         "compression off"),
     {"flow", 'f', OPT_FLAG, offsetof(cli, flows), NULL, NULL, 0, 0,
      "write arrows from host events to the GPU work that they launched"},
-    {"layout", 0, OPT_CHOICE, offsetof(cli, layout), "NAME",
+    {"style", 0, OPT_CHOICE, offsetof(cli, layout), "NAME",
      "auto|script|trace|rocprof|rocprofv3|kineto", 0, 0,
      "rows as in rocm-timeline-generator.py (script, the default for legacy text), or a process "
      "for each traced process and each GPU (trace, the default for all other inputs), or the "
@@ -53,14 +51,13 @@ static const opt script_options[] = {
 };
 
 static const opt rpt_options[] = {
-    {"rpt", 0, OPT_FLAG, offsetof(cli, rpt), NULL, NULL, 0, 0,
-     "run as rpt and print its report; must be the first word (see rpt --help)"},
+    {"rpt", 0, OPT_FLAG, offsetof(cli, rpt), NULL, NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt_group output_group = {"Output", output_options};
 static const opt_group script_group = {"Layout script", script_options};
-static const opt_group rpt_group = {"Report", rpt_options};
+static const opt_group rpt_group = {NULL, rpt_options};
 static const opt_group *const groups[] = {&input_group, &output_group, &script_group, &rpt_group,
                                           &names_group, &filter_group, &run_group,    &team_group,
                                           &other_group, NULL};
@@ -224,8 +221,9 @@ static cli shared;
 static char shared_path[8192];
 static rocl_written shared_written;
 
-static int prepare_shared(const common *c, const conversion *o)
+static int prepare_shared(const common *c, const conversion *o, unsigned variant)
 {
+    (void)variant;
     shared = (cli){.common = *c,
                    .layout = LAYOUT_TRACE,
                    .gzip = o->gzip,
@@ -253,12 +251,14 @@ static rocl_status write_shared(rocl_trace *t, void *ctx, rocl_error *err)
     return s == ROCL_OK ? write_layout(t, &shared, &shared_written, err) : s;
 }
 
-static void report_shared(void)
+static void report_shared(const void *state)
 {
+    (void)state;
     report_written(&shared, &shared_written);
 }
 
-const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared};
+const converter json_converter = {"json", ".json", prepare_shared, write_shared, report_shared,
+                                  NULL,   0};
 
 const program rtg2json_program = {
     .name = "rtg2json",
@@ -269,10 +269,9 @@ const program rtg2json_program = {
                "chrome://tracing.",
     .groups = groups,
     .examples = "  rtg2json -f -k -o trace.json rtg_trace.txt.4905\n"
-                "  rtg2json -p --gzip -o all.json.gz rtg_trace.txt.*\n"
+                "  rtg2json -p -o all.json.gz rtg_trace.txt.*\n"
                 "  ssh node cat /scratch/rtg_trace.txt.7 | rtg2json -o - - > trace.json\n"
-                "  rtg2json --start 40% --end 60% -f -o part.json 4711_results.db\n"
-                "  rtg2json --rpt --topn 5 hcc.log\n",
+                "  rtg2json --start 40% --end 60% -f -o part.json 4711_results.db\n",
     .operands = offsetof(common, inputs),
     .alone = true,
 };

@@ -25,30 +25,23 @@ _Static_assert(offsetof(rpt_cli, common) == 0, "the shared tables count from the
     }
 
 static const opt report_options[] = {
-    FLAG("text-trace", 't', rpt.text_trace,
-         "print every command in order of start, with the text of the application in between"),
-    {"gui-trace", 'g', OPT_STRING, offsetof(rpt_cli, rpt.json), "FILE", NULL, 0, 0,
-     "write trace events for chrome://tracing as well"},
-    {"roi-start", 'r', OPT_STRING, offsetof(rpt_cli, rpt.roi_start), "POINT", NULL, 0, 0,
-     "begin of the region of interest: @LINE, ^NS, or [N]%REGEX (the first or N-th command after "
-     "matching text)"},
-    {"roi-stop", 'R', OPT_STRING, offsetof(rpt_cli, rpt.roi_stop), "POINT", NULL, 0, 0,
-     "end of the region, which is not part of it"},
-    FLAG("info", 0, rpt.info, "explain the columns of --text-trace"),
-    FLAG("hide-app-text", 0, rpt.hide_app_text, "do not print the text of the application"),
-    FLAG("no-gaps", 0, rpt.no_gaps, "do not print gaps; shares are relative to the busy time"),
-    FLAG("ignore-barriers", 0, rpt.ignore_barriers, "ignore barriers"),
-    {"gaps", 0, OPT_LIST, offsetof(rpt_cli, gap_texts), "US...", NULL, 0, 0,
-     "limits of the classes of gaps (default: 10 20 50 100 1000 10000 100000)"},
-    {"topn", 0, OPT_NUMBER, offsetof(rpt_cli, topn), "N", NULL, -1, INT_MAX,
+    FLAG("text-trace", 't', rpt.text_trace, NULL),
+    {"gui-trace", 'g', OPT_STRING, offsetof(rpt_cli, rpt.json), "FILE", NULL, 0, 0, NULL},
+    {"roi-start", 'r', OPT_STRING, offsetof(rpt_cli, rpt.roi_start), "POINT", NULL, 0, 0, NULL},
+    {"roi-stop", 'R', OPT_STRING, offsetof(rpt_cli, rpt.roi_stop), "POINT", NULL, 0, 0, NULL},
+    FLAG("info", 0, rpt.info, NULL),
+    FLAG("hide-app-text", 0, rpt.hide_app_text, NULL),
+    FLAG("no-gaps", 0, rpt.no_gaps, NULL),
+    FLAG("ignore-barriers", 0, rpt.ignore_barriers, NULL),
+    {"gaps", 0, OPT_LIST, offsetof(rpt_cli, gap_texts), "US...", NULL, 0, 0, NULL},
+    {"top", 0, OPT_NUMBER, offsetof(rpt_cli, topn), "N", NULL, -1, INT_MAX,
      "rows for each resource (default: 20; 0 or -1: all)"},
-    FLAG("db", 0, rpt.raw, "print the profile lines as they are read"),
+    FLAG("db", 0, rpt.raw, NULL),
     COMMON_OUTPUT_FILE("the report (default: standard output)"),
     COMMON_END,
 };
 
-static const opt_group report_group = {"Report (options may be written with _ as well)",
-                                       report_options};
+static const opt_group report_group = {"Report", report_options};
 static const opt_group *const groups[] = {&report_group, &names_group, &filter_group,
                                           &run_group,    &other_group, NULL};
 
@@ -121,7 +114,7 @@ static int run_rpt(const program *p, int argc, char **argv)
     bool log = false;
     if (argc <= 1) {
         msg_init(p->name);
-        return print_help(p);
+        return print_help(p, NULL);
     }
     char **words = spread_gaps(&argc, argv);
     int code = common_parse(p, &c.common, argc, words);
@@ -164,11 +157,14 @@ const program rpt_program = {
     .tool = "rpt",
     .run = run_rpt,
     .synopsis = "[OPTION]... INPUT...",
-    .purpose = "Report on the commands in an HCC_PROFILE log, or in any other trace.",
+    .purpose =
+        "Report on the commands in an HCC_PROFILE log, or in any other trace. The options of AMD's "
+        "rpt\n"
+        "are accepted, with - or _: -t, -g FILE, -r POINT, -R POINT, ...: see rpt --help=aliases.",
     .groups = groups,
     .examples = "  rpt hcc.log\n"
-                "  rpt -t --topn 5 -r '%epoch 1 begins' -R '%epoch 1 ends' hcc.log\n"
-                "  rpt --gaps 5 100 1000 -- hcc.log\n"
+                "  rpt -t --top 5 -r '%epoch 1 begins' -R '%epoch 1 ends' hcc.log\n"
+                "  rpt -g trace.json hcc.log\n"
                 "  rpt 4711_results.db\n",
     .operands = offsetof(common, inputs),
 };

@@ -16,7 +16,7 @@
 typedef struct cli {
     common common;
     strings operands; /* reports, then inputs */
-    strings domains, summary_groups, derive, what_if;
+    strings domains, summary_groups, derive, what_if, by;
     strings only; /* tables */
     const char *format_name;
     rocl_table_format format;
@@ -68,65 +68,62 @@ enum {
     }
 
 static const opt report_options[] = {
-    {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
-     "add a table with findings that stand out (always in the overview and in html)"},
-    {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
-     "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
-     "example, without reading an input; list: the names of all rules"},
     {"top", 0, OPT_NUMBER, offsetof(cli, top), "N", NULL, 0, INT_MAX,
      "rows per table, of which the last sums up the others; 0 prints all, but only 20 in tables of "
      "the longest (default: for text 20, or 10 in the overview; for html 1000; 0 for "
      "the other formats)"},
     {"sort", 0, OPT_CHOICE, offsetof(cli, sort), "KEY", "total|calls|average|max|name", 0, 0,
-     "sort rows by total time (total, the default), number of calls, average or longest time, the "
-     "largest first, or by name"},
-    {"domain", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
-     "show only these in domains and summary: kernels, hip, hsa, markers, memory_copies, ..."},
-    {"region-categories", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
-     "the same, under its name in `rocpd summary`; NONE: no host calls"},
-    {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
-     "add a table to summary for the domains whose names match, such as 'HIP|KERNELS' or "
-     "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
-    BY("summary", summary,
-       "print the summary of all domains like `rocprofv3 -S`; with --style in addition to its "
-       "files"),
-    BY("summary-per-domain", per_domain, "print a summary of each domain as rocprofv3 does"),
-    {"summary-units", 0, OPT_CHOICE, offsetof(cli, summary_units), "UNIT", "nsec|usec|msec|sec", 0,
-     0, "unit of times in these summaries (default: nsec)"},
-    {"summary-output-file", 0, OPT_STRING, offsetof(cli, summary_file), "FILE", NULL, 0, 0,
-     "write these summaries to FILE.txt, below the name of --output-file: NAME_FILE.txt; or to "
-     "stdout or stderr"},
-    BY("by-rank", stats.by_rank, "print a row for each process"),
-    BY("by-agent", stats.by_agent, "print a row for each agent"),
-    BY("by-stream", stats.by_stream, "print a row for each stream, and gaps of streams and queues"),
-    BY("by-dims", stats.by_dims, "print a row for each size of grid and workgroup"),
-    {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
-     "ignore shorter gaps (5us; default: 0)"},
-    {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
-     "define gaps as times without kernels and copies (all, the default), without kernels, or "
-     "without copies"},
-    {"derive", 'E', OPT_LIST, offsetof(cli, derive), "FILE", NULL, 0, 0,
-     "with counters: add tables of the derived counters that this file defines, in the form of "
-     "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
-    {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0,
-     "architecture of GPUs, such as gfx90a, if the inputs do not name it"},
-    {"what-if", 0, OPT_LIST, offsetof(cli, what_if), "NAME=2x", NULL, 0, 0,
-     "with critical-path: how long the whole would take if this kernel, copy or host call were "
-     "twice as fast; a pattern such as '*gemm*=1.5x' means all names that match; may be repeated"},
-    {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "NAME", NULL, 0, 0,
-     "with roofline: compare with the peak of this GPU, such as MI300X or gfx942"},
-    {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0,
-     "with --peak: look it up in this file first: lines of a name and bandwidth=5.3T fp16=1307T "
-     "..."},
-    BY("by-dispatch", stats.by_dispatch, "also print derived counters of each dispatch"),
-    COMMON_CLASSES(
-        "classify kernels first by the rules in this file: lines of a class and a regular "
-        "expression"),
+     "sort rows by total, calls, average, max or name (default: total; numbers: the largest "
+     "first)"},
+    {"by", 0, OPT_MANY, offsetof(cli, by), "LIST", "rank|agent|stream|dims|dispatch|marker", 0, 0,
+     "a row for each rank, agent, stream, dims (size of grid and workgroup; stream: also gaps of "
+     "streams and queues); dispatch: also derived counters of each dispatch; marker: also what was "
+     "sampled during the ranges of each marker"},
+    {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
+     "add a table with findings that stand out (always in the overview and in html)"},
+    {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
+     "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
+     "example, without reading an input; list: the names of all rules"},
     BY("ids", stats.ids,
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
        "show`"),
-    BY("by-marker", stats.by_marker,
-       "with samples: also print what was sampled during the ranges of each marker"),
+    COMMON_CLASSES(
+        "classify kernels first by the rules in this file: lines of a class and a regular "
+        "expression"),
+    {"domain", 0, OPT_WORDS, offsetof(cli, domains), "LIST", NULL, 0, 0,
+     "with summary: show only these: kernels, hip, hsa, markers, memory_copies, ...; "
+     "NONE: "
+     "no host calls"},
+    {"summary-groups", 0, OPT_LIST, offsetof(cli, summary_groups), "REGEX", NULL, 0, 0,
+     "with summary: add a table for the domains whose names match, such as 'HIP|KERNELS' or "
+     "'KERNEL_DISPATCH|MEMORY_COPY'; may be repeated"},
+    /* The summary of rocprofv3: `rocstats summary --format table` is the same as --summary. */
+    BY("summary", summary, NULL),
+    BY("summary-per-domain", per_domain, NULL),
+    {"summary-units", 0, OPT_CHOICE, offsetof(cli, summary_units), "UNIT", "nsec|usec|msec|sec", 0,
+     0, NULL},
+    {"summary-output-file", 0, OPT_STRING, offsetof(cli, summary_file), "FILE", NULL, 0, 0, NULL},
+    {"min-gap", 0, OPT_STRING, offsetof(cli, min_gap), "TIME", NULL, 0, 0,
+     "with gaps: ignore shorter gaps (5us; default: 0)"},
+    {"gaps-between", 0, OPT_CHOICE, offsetof(cli, between), "WORK", "all|kernels|copies", 0, 0,
+     "with gaps: define gaps as times without kernels and copies (all, the default), without "
+     "kernels, or without copies"},
+    {"derive", 'E', OPT_LIST, offsetof(cli, derive), "FILE", NULL, 0, 0,
+     "with counters: add tables of the derived counters that this file defines, in the form of "
+     "rocprof's metrics.xml or rocprofv3's counter_defs.yaml; may be repeated"},
+    {"derive-arch", 0, OPT_STRING, offsetof(cli, stats.derive_arch), "NAME", NULL, 0, 0, NULL},
+    {"what-if", 0, OPT_LIST, offsetof(cli, what_if), "NAME=2x", NULL, 0, 0,
+     "with critical-path: how long the whole would take if this kernel, copy or host call were "
+     "twice as fast; a pattern such as '*gemm*=1.5x' means all names that match; may be repeated"},
+    {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "[FILE:]NAME", NULL, 0, 0,
+     "with roofline: compare with the peak of this GPU, such as MI300X or gfx942; FILE:NAME: look "
+     "it up "
+     "in this file first, with lines of a name and bandwidth=5.3T fp16=1307T ..."},
+    {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0, NULL},
+    {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
+     "with overlap: number of equal parts into which the timeline cuts the time "
+     "(default: "
+     "for text and md 60, or fewer on a narrow terminal; 1000 for the other formats)"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
      "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
      "percentage on average, or is new"},
@@ -134,47 +131,47 @@ static const opt report_options[] = {
      "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
      "more than this percentage, or if a name is new, even with few calls"},
     {"a", 0, OPT_LIST, offsetof(cli, compare.runs_a), "PATTERN", NULL, 0, 0,
-     "with compare and --b: each file or folder that matches is a run of A, such as 'base/*.db', "
-     "and may be a baseline; may be repeated. Several runs tell changes from the noise between "
+     "with compare: each file or folder that matches is a run of A, such as 'base/*.db', and may "
+     "be "
+     "a baseline; needs --b; may be repeated. Several runs tell changes from the noise between "
      "runs"},
     {"b", 0, OPT_LIST, offsetof(cli, compare.runs_b), "PATTERN", NULL, 0, 0,
-     "with compare and --a: the same for B"},
+     "with compare: the same for B"},
     {"baseline", 0, OPT_STRING, offsetof(cli, compare.baseline), "FILE[:NAME]", NULL, 0, 0,
-     "with compare: A is the baseline in this file, as rocstats baseline writes it; without a name "
-     "the only one in it; it may also be the first input"},
-    {"baseline-name", 0, OPT_STRING, offsetof(cli, baseline_name), "NAME", NULL, 0, 0,
-     "with baseline: its name; the file may have several, and one of the same name is replaced "
-     "(default: base)"},
-    BY("wide", wide,
-       "text: print all columns, and names in full (default: as wide as the terminal, or 200 "
-       "characters elsewhere)"),
-    {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
-     "number of equal parts into which the timeline cuts the time (default: for text and md 60, or "
-     "fewer on a narrow terminal; 1000 for the other formats)"},
+     NULL}, /* the first input of compare is the same */
+    /* "-o FILE:NAME" is the same. */
+    {"baseline-name", 0, OPT_STRING, offsetof(cli, baseline_name), "NAME", NULL, 0, 0, NULL},
     COMMON_END,
 };
 
 static const opt output_options[] = {
+    {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
+     "write to this file, in the form of its ending (.html, .md, .csv, .tsv, .json or .txt; "
+     "default: "
+     "\"-\", standard output); with --style: prefix of the file names (default: out, or "
+     "results for rocprof)"},
     {"format", 0, OPT_STRING, offsetof(cli, format_name), "FORM", ROCL_TABLE_FORMAT_NAMES, 0, 0,
-     "aligned text with units (text, the default) or Markdown (md or markdown) for people; CSV, "
-     "TSV or JSON with exact values for programs; the summary as `rocprofv3 -S` prints it (table); "
-     "a page with all reports and charts (html); attribution as folded stacks, in ns, for "
-     "flamegraph.pl and speedscope (folded); what compare tested for a limit as JUnit XML "
-     "(junit)"},
+     "text, md, csv, tsv, json or html, whatever the name; aligned text with units (text, the "
+     "default) or Markdown (md or markdown) for people; CSV, TSV or JSON with exact values for "
+     "programs; the summary as `rocprofv3 -S` prints it (table); a page with all reports and "
+     "charts "
+     "(html); attribution as folded stacks, in ns, for flamegraph.pl and speedscope (folded); what "
+     "compare tested for a limit as JUnit XML (junit)"},
     {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
-     "print only these tables, such as step_distribution or compare_causes; all: every table, also "
+     "print only these tables; such as step_distribution or compare_causes; all: every table, also "
      "as CSV and TSV, where compare otherwise prints only one"},
+    BY("wide", wide,
+       "text: print all columns, and names in full (default: as wide as the terminal, or 200 "
+       "characters elsewhere)"),
     BUDGET_OPTION(offsetof(cli, budget)),
     {"timeline", 0, OPT_MAYBE, offsetof(cli, timeline), "[=first]", NULL, 0, 0,
      "html: add a timeline of all events to the page; with first, the page opens with it"},
     PAGE_OPTIONS("--timeline", cli, page),
     {"group-by-queue", 0, OPT_FLAG, offsetof(cli, group_by_queue), NULL, NULL, 0, 0,
      "--timeline: group GPU work by hardware queue instead of by stream"},
-    {"output-file", 'o', OPT_STRING, offsetof(common, output_file), "FILE", NULL, 0, 0,
-     "write to this file (default: \"-\", standard output); with --style: prefix of the file names "
-     "(default: out, or results for rocprof)"},
     {"style", 0, OPT_CHOICE, offsetof(cli, style), "NAME", "none|rocpd|rocprofv3|rocprof", 0, 0,
-     "write the CSV files of `rocprofv3 --stats`, `rocprof --stats` or `rocpd summary`, one for "
+     "write the CSV files of the statistics of rocprofv3 or rocprof, or of `rocpd summary`, one "
+     "for "
      "each domain"},
     {"output-path", 'd', OPT_STRING, offsetof(common, output_path), "DIR", NULL, 0, 0,
      "folder of the files of --style (default: the current one)"},
@@ -203,29 +200,74 @@ static const char *table_word(const void *ctx, size_t i)
     return i ? rocl_table_word(ctx, i - 1) : "all";
 }
 
-static const opt_words words[] = {{"domain", rocl_domain_word},
-                                  {"region-categories", rocl_domain_word},
-                                  {"table", table_word},
-                                  {NULL, NULL}};
+static const opt_words words[] = {
+    {"domain", rocl_domain_word}, {"table", table_word}, {NULL, NULL}};
+
+/* Words for other things than reports. */
+static const char *const others[][2] = {
+    {"compare", "compare two traces, or a trace with a baseline: what became slower, and why"},
+    {"baseline", "write what compare needs of a trace to a small file: its baseline"},
+    {"view", "show a trace on the terminal, or write a page for a browser"}};
+enum { OTHERS = sizeof others / sizeof *others };
 
 /* What --help begins with; its list of reports is that of the library. */
-static char purpose[1024];
+static char purpose[4096];
+
+/* How much of a text fits in a line: all, or up to a comma or a semicolon. */
+static int length_in_line(const char *text)
+{
+    enum { MOST = 82 };
+    size_t n = strlen(text);
+    while (n > MOST) {
+        do
+            n--;
+        while (n && !strchr(",;", text[n]));
+    }
+    return (int)n;
+}
 
 static void fill_purpose(void)
 {
-    enum { WIDTH = 86 };
-    size_t len = (size_t)snprintf(purpose, sizeof purpose, "Print statistics of a trace. Reports:");
-    size_t column = len;
-    for (rocl_report r = 0; r < ROCL_REPORTS; r++) {
-        const char *name = rocl_report_name(r);
-        bool wraps = column + strlen(name) + 2 > WIDTH;
-        len += (size_t)snprintf(purpose + len, sizeof purpose - len, "%c%s,", wraps ? '\n' : ' ',
-                                name);
-        column = wraps ? strlen(name) + 1 : column + strlen(name) + 2;
+    size_t len =
+        (size_t)snprintf(purpose, sizeof purpose,
+                         "Print where the time of a trace went: an overview, or reports, or "
+                         "all of them.\n\nReports; `rocstats REPORT --help` has the tables, "
+                         "options and examples of each:");
+    for (rocl_report r = 0; r < ROCL_REPORTS && len < sizeof purpose; r++) {
+        const char *help = rocl_report_help(r);
+        len += (size_t)snprintf(purpose + len, sizeof purpose - len, "\n  %-14s %.*s",
+                                rocl_report_name(r), length_in_line(help), help);
     }
-    snprintf(purpose + len, sizeof purpose - len,
-             "\nor all; without a report, an overview. compare compares trace A with trace B, "
-             "or\nwith what baseline wrote of A; view shows a trace on the terminal.");
+    for (size_t i = 0; i < OTHERS && len < sizeof purpose; i++)
+        len += (size_t)snprintf(purpose + len, sizeof purpose - len, "\n  %-14s %.*s", others[i][0],
+                                length_in_line(others[i][1]), others[i][1]);
+}
+
+static void print_tables(const char *word)
+{
+    const char *key;
+    rocl_report r = 0;
+    while (strcmp(rocl_report_name(r), word) != 0)
+        r++;
+    printf("\nTables (--table KEY prints one):\n");
+    for (size_t i = 0; (key = rocl_report_table(r, i)); i++)
+        printf("  %-22s %s\n", key, rocl_table_title(key));
+}
+
+/* Help of a report, or of a command that is a word here. */
+static bool help_about(const program *p, const char *word)
+{
+    for (size_t i = 0; i < OTHERS; i++)
+        if (!strcmp(others[i][0], word)) {
+            print_help_part(p, word, others[i][1], NULL);
+            return true;
+        }
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
+        if (!strcmp(rocl_report_name(r), word)) {
+            print_help_part(p, word, rocl_report_help(r), print_tables);
+            return true;
+        }
+    return false;
 }
 
 /* The bits of a word that names reports, 0 for another word. */
@@ -287,6 +329,9 @@ static int sort_operands(cli *c)
         return usage_error("\"%s\" is a table of the report %s: name that, or --table %s", word,
                            rocl_report_name(r), word);
     /* A word that is neither a report nor a file is more likely a mistyped report. */
+    const int code = options_refuse_command(word);
+    if (code >= 0)
+        return code;
     const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
     return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
                 : -1;
@@ -367,7 +412,7 @@ static int check_style(cli *c)
     if (c->stats.reports || c->stats.by_rank || c->stats.by_agent || c->stats.by_stream ||
         c->stats.by_dims || c->format)
         return usage_error(
-            "--style writes all summaries and cannot be used with reports, --format or --by-...");
+            "--style writes all summaries and cannot be used with reports, --format or --by");
     c->top = 0;
     c->stats.reports = REPORT(SUMMARY);
     return -1;
@@ -377,7 +422,7 @@ static int check_compare(cli *c, size_t behind)
 {
     if (c->compare.wanted && (c->stats.by_rank || c->stats.by_agent || c->stats.by_stream ||
                               c->stats.by_dims || c->sort))
-        return usage_error("compare cannot be used with --by-... and --sort");
+        return usage_error("compare cannot be used with --by and --sort");
     return comparison_check(&c->compare, &c->common, behind);
 }
 
@@ -409,8 +454,20 @@ static int check_tables(const cli *c)
     return -1;
 }
 
-static int check_baseline(const cli *c)
+/* The name behind the last colon of FILE:NAME, which is cut off; NULL: there is none. */
+static const char *cut_name(const char **file)
 {
+    const char *colon = *file ? strrchr(*file, ':') : NULL;
+    if (!colon || strchr(colon, '/') || colon == *file)
+        return NULL;
+    *file = must_have(strndup(*file, (size_t)(colon - *file)));
+    return colon + 1;
+}
+
+static int check_baseline(cli *c)
+{
+    if (c->baseline && !c->baseline_name)
+        c->baseline_name = cut_name(&c->common.output_file);
     if (!c->baseline)
         return c->baseline_name ? usage_error("--baseline-name is only for baseline") : -1;
     if (c->format_name || c->style || c->advice || c->timeline || c->stats.by_rank ||
@@ -462,34 +519,53 @@ static int check_format(cli *c)
     return -1;
 }
 
-/* Options of one report: without any report that one is wanted. */
+/* The first of some reports that an option is for; 0: none. */
+static uint32_t report_of(const opt *o, uint32_t reports)
+{
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
+        if ((reports & (UINT32_C(1) << r)) && option_is_for(o, rocl_report_name(r)))
+            return UINT32_C(1) << r;
+    return 0;
+}
+
+/* Options of some reports. Without any report, and where the overview has none of them, the first
+ * of them is wanted. */
 static int check_report_options(cli *c)
 {
-    const struct {
-        const char *option, *report;
-        uint32_t bit;
-        bool given;
-    } options[] = {
-        {"--peak", "roofline", REPORT(ROOFLINE), c->stats.peak},
-        {"--what-if", "critical-path", REPORT(CRITICAL_PATH), c->what_if.n},
-        {"--by-marker", "counters", REPORT(COUNTERS), c->stats.by_marker},
-        {"--derive", "counters", REPORT(COUNTERS), c->derive.n},
-    };
+    const bool overview = !c->stats.reports && !c->compare.wanted && !c->baseline;
+    uint32_t added = 0;
+    for (const opt *o = report_options; o->kind != OPT_END; o++) {
+        if (!options_given(o) || !option_is_for(o, "") ||
+            (c->compare.wanted && option_is_for(o, "compare")) ||
+            report_of(o, overview ? OVERVIEW : c->stats.reports))
+            continue;
+        added |= overview ? report_of(o, UINT32_MAX) : 0;
+        const char *of = o->help + strlen("with ");
+        const int n = (int)strcspn(of, ":");
+        if (!added)
+            return usage_error("--%s is only for %s%s%.*s", o->name,
+                               report_of(o, UINT32_MAX) ? "the report" : "",
+                               !report_of(o, UINT32_MAX)    ? ""
+                               : memchr(of, ',', (size_t)n) ? "s "
+                                                            : " ",
+                               n, of);
+    }
+    if (c->stats.by_marker && !(c->stats.reports & REPORT(COUNTERS))) {
+        if (!overview)
+            return usage_error("--by marker is only for the report counters");
+        added |= REPORT(COUNTERS);
+    }
+    c->stats.reports |= added;
     if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(ROOFLINE)))
         return usage_error("--derive-arch is only for --derive and the report roofline");
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (!options[i].given)
-            continue;
-        if (!c->stats.reports && !c->compare.wanted && !c->style)
-            c->stats.reports = options[i].bit;
-        if (!(c->stats.reports & options[i].bit))
-            return usage_error("%s is only for the report %s", options[i].option,
-                               options[i].report);
+    if (c->stats.peak && !c->stats.peaks && strchr(c->stats.peak, ':')) {
+        c->stats.peaks = c->stats.peak;
+        c->stats.peak = cut_name(&c->stats.peaks);
     }
     if (c->stats.peaks && !c->stats.peak)
         return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
-        return usage_error("--by-dispatch is only for --derive");
+        return usage_error("--by dispatch is only for --derive");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
         return usage_error("--min-gap: \"%s\" is not a duration such as 5000 (ns) or 5us",
                            c->min_gap);
@@ -569,6 +645,7 @@ static void settle_reports(cli *c)
                !c->only.n && !c->compare.wanted && !c->advice) {
         c->stats.tables = list_main_tables(c->stats.reports);
     }
+    c->common.uses_steps = c->compare.wanted || c->baseline || (c->stats.reports & REPORT(STEPS));
     c->common.collectives = c->stats.reports & (REPORT(RANKS) | REPORT(CRITICAL_PATH));
     c->stats.sort = c->sort;
     c->stats.gaps_between = c->between;
@@ -590,8 +667,30 @@ static void settle_reports(cli *c)
         c->only.n || (c->format != ROCL_TABLE_CSV && c->format != ROCL_TABLE_TSV);
 }
 
+static bool is_given(const strings *list, const char *word)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!strcasecmp(list->v[i], word))
+            return true;
+    return false;
+}
+
+/* A name of the output with an ending says the format, if nothing else does. */
+static void choose_format(cli *c)
+{
+    const char *form = c->common.output_file ? output_form(c->common.output_file) : NULL;
+    if (!c->format_name && form && !c->style && !c->baseline && !wants_summary(c))
+        rocl_table_format_named(form, &c->format);
+}
+
 static int check_options(cli *c, size_t behind)
 {
+    c->stats.by_rank = is_given(&c->by, "rank");
+    c->stats.by_agent = is_given(&c->by, "agent");
+    c->stats.by_stream = is_given(&c->by, "stream");
+    c->stats.by_dims = is_given(&c->by, "dims");
+    c->stats.by_dispatch = is_given(&c->by, "dispatch");
+    c->stats.by_marker = is_given(&c->by, "marker");
     if (c->format_name && !rocl_table_format_named(c->format_name, &c->format))
         return usage_error("--format: \"%s\" is not known", c->format_name);
     int bad = sort_operands(c);
@@ -603,6 +702,8 @@ static int check_options(cli *c, size_t behind)
         bad = output_fill_name(&c->common, NULL, "--summary-output-file", &c->summary_file);
     if (bad < 0)
         bad = check_baseline(c);
+    if (bad < 0)
+        choose_format(c);
     if (bad < 0)
         bad = check_style(c);
     if (bad < 0 && !c->compare.wanted && !c->baseline && !c->style)
@@ -766,22 +867,22 @@ const program rocstats_program = {
     .name = "rocstats",
     .tool = "rocstats",
     .run = run_rocstats,
-    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B\n       "
-                "rocstats baseline [OPTION]... INPUT...\n       "
-                "rocstats view [OPTION]... INPUT...",
+    .synopsis = "[REPORT]... [OPTION]... INPUT...\n       rocstats compare [OPTION]... A B",
     .purpose = purpose,
     .groups = groups,
+    .first = "output-file|format|top|sort|by|table|rank|include|name|steps",
+    .help_about = help_about,
     .examples = "  rocstats 4711_results.db\n"
-                "  rocstats kernels --sort average --by-agent -i rank*/*.db\n"
+                "  rocstats kernels --sort average --by agent -i rank*/*.db\n"
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
                 "  rocstats compare --fail-over 5 before.db after.db\n"
                 "  rocstats compare before/*.db -- after/*.db\n"
                 "  rocstats compare --a 'before/*.db' --b 'after/*.db'\n"
-                "  rocstats baseline -o base.json --baseline-name v1 before.db\n"
+                "  rocstats baseline -o base.json:v1 before.db\n"
                 "  rocstats compare base.json:v1 after.db\n"
                 "  rocstats overlap --slices 100 4711_results.db\n"
                 "  rocstats doctor 4711_results.db\n"
-                "  rocstats counters --by-marker 4711_results.db\n"
+                "  rocstats counters --by marker 4711_results.db\n"
                 "  rocstats all --format json -o reports.json 4711_results.db\n",
     .operands = offsetof(cli, operands),
     .words = words,

@@ -344,7 +344,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
             return st;
         if (r->name.n > 3 && !memcmp(r->name.p, "hip", 3))
             r->as.e.category = f->hip;
-        else if (r->name.n > 4 && !memcmp(r->name.p, "hsa_", 4)) /* rtg2json --layout kineto */
+        else if (r->name.n > 4 && !memcmp(r->name.p, "hsa_", 4)) /* rtg2json --style kineto */
             r->as.e.category = f->hsa;
         break;
     case CLASS_MARKER:

@@ -1,4 +1,4 @@
-/* Reads traces that rtg2json wrote (--layout trace): GPU work is in processes named after GPUs, and
+/* Reads traces that rtg2json wrote (--style trace): GPU work is in processes named after GPUs, and
  * the categories of work are our kinds. Names of processes and rows may be anywhere in the file, so
  * the first pass runs twice: to learn them, and to use them. */
 #ifndef ROCL_SOURCE_CHROME_OWN_H

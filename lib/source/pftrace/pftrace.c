@@ -204,7 +204,7 @@ bool pfr_options_cut(const rocl_options *o)
     const bool window = o->start || o->end || o->start_marker || o->end_marker;
     const bool others = o->ranks || o->pids || o->agents || o->include || o->exclude || o->names ||
                         o->exclude_names || o->min_duration || o->kernel_include ||
-                        o->kernel_exclude || o->kernel_iterations || o->periods || o->step ||
+                        o->kernel_exclude || o->kernel_iterations || o->periods || o->steps ||
                         o->warmup || o->align > ROCL_ALIGN_NONE;
     return o->copy_packets && window && !others && !o->kernel_rename &&
            o->kernel_names == ROCL_NAMES_DISPLAY;
