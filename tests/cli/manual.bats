@@ -29,7 +29,7 @@ make_files() {
     ln -s "$TOP/tests/fixtures/rtg/calls.txt" rtg_trace.txt.4905
     ln -s "$TOP/tests" "$TOP/examples" .
     printf 'jobs:\n  - output_file: run\n    output_format: [csv]\n' >input.yaml
-    rocpd2pftrace -q -o demo.pftrace "$DEMO"
+    ln -s ../demo.pftrace ../trace.rocl .
 }
 
 # Why an example does not run here, or nothing.
@@ -66,6 +66,8 @@ run_example() { # page script
 @test "every example of a page runs, and prints what the page shows" {
     local page name script
     touch ran not-run wrong
+    rocpd2pftrace -q -o demo.pftrace "$DEMO"
+    rocrec -q --sample=50 -o trace.rocl -- sleep 0.1
     for page in "$BUILD"/man/*.[0-9]; do
         name=${page##*/}
         [ "$name" != rocstats.1 ] || [ -e "$BUILD/man/rocstats-kernels.1" ] || continue
