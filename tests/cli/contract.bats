@@ -230,13 +230,13 @@ EOF
     rocline recipes | grep -q '^  Question  Which kernels take the time?'
 }
 
-@test "every option of these commands is in rocline-show(1)" {
+@test "every option of these commands is in rocline-show(1) or rocline(7)" {
     for command in show correlate recipes schema; do
         rocline $command --help | sed -n 's/^  *\(-[A-Za-z], \)\{0,1\}--\([a-z-]*\).*/\2/p'
     done | sort -u >options
     [ "$(wc -l <options)" -gt 10 ]
     while read -r option; do
-        grep -q "^\.It.*Fl Fl $option" "$BUILD/man/rocline-show.1" || fail "--$option"
+        grep -q "^\.It.*Fl Fl $option" "$BUILD/man/rocline-show.1" "$BUILD/man/rocline.7" || fail "--$option"
     done <options
 }
 

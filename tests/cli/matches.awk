@@ -1,0 +1,38 @@
+# Compares what a page shows with what a command prints.
+# Usage: awk -f matches.awk PAGE PRINTED
+# A line `...` of the page stands for any number of lines, `...` within a line for any text. Blanks at the
+# ends of lines do not count.
+function pattern(line) {
+    gsub(/[][\\^$.*+?(){}|]/, "\\\\&", line)
+    gsub(/\\\.\\\.\\\./, ".*", line)
+    return "^" line "$"
+}
+{ sub(/[ \t]+$/, "") }
+FNR == NR {
+    page[++pages] = $0
+    next
+}
+{ printed[++lines] = $0 }
+END {
+    j = 1
+    for (i = 1; i <= pages; i++) {
+        if (page[i] ~ /^ *\.\.\.$/) {
+            any = 1
+            continue
+        }
+        from = j
+        while (j <= lines && printed[j] !~ pattern(page[i]) && any)
+            j++
+        if (j > lines || printed[j] !~ pattern(page[i])) {
+            print "the page shows:  " page[i]
+            print "but printed is:  " (from <= lines ? printed[from] : "nothing more")
+            exit 1
+        }
+        j++
+        any = 0
+    }
+    if (j <= lines && !any) {
+        print "the page does not show:  " printed[j]
+        exit 1
+    }
+}
