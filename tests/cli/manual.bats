@@ -39,6 +39,9 @@ not_here() { # script
         *./train* | *./server*) echo "its program is the reader's own" ;;
         *less\ -S*) echo "it waits for keys" ;;
     esac
+    if grep -q librocline-sqlite "$1" && nm -D "$BUILD/lib/librocline.so" | grep -q '__[atu][a-z]*san_'; then
+        echo "sqlite3 has no sanitizer"
+    fi
     local program
     for program in duckdb jq python3 sqlite3 otf2-print trace_processor_shell; do
         grep -q "\b$program " "$1" && ! command -v "$program" >/dev/null && echo "there is no $program"
@@ -54,7 +57,7 @@ run_example() { # page script
         return
     fi
     echo "$1" >>../ran
-    bash -o pipefail "$2" >printed 2>&1 </dev/null || code=$?
+    LD_LIBRARY_PATH=$BUILD/lib bash -o pipefail "$2" >printed 2>&1 </dev/null || code=$?
     if [ "$code" -gt 1 ]; then
         printf '%s: %s\nexit code %s: %s\n' "$1" "$(<"$2")" "$code" "$(<printed)" >>../wrong
     elif [ -e "${2%.sh}.out" ]; then
