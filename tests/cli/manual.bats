@@ -28,7 +28,7 @@ make_files() {
     ln -s "$TOP/tests/fixtures/rtg/profile.txt" hcc.log
     ln -s "$TOP/tests/fixtures/rtg/calls.txt" rtg_trace.txt.4905
     ln -s "$TOP/tests" "$TOP/examples" .
-    printf 'jobs:\n  - output_file: run\n    output_format: [csv]\n' >input.yaml
+    sed -n '/^\$ cat input.yaml/,/^\$ roc/p' "$TOP/man/rocline-job.5" | sed '1d;$d' >input.yaml
     ln -s ../demo.pftrace ../trace.rocl .
 }
 
@@ -39,6 +39,9 @@ not_here() { # script
         *./train* | *./server*) echo "its program is the reader's own" ;;
         *less\ -S*) echo "it waits for keys" ;;
     esac
+    if grep -q otf2 "$1" && [[ $(rocpd2otf2 --version) != *OTF2* ]]; then
+        echo "this was built without libotf2"
+    fi
     if grep -q librocline-sqlite "$1" && nm -D "$BUILD/lib/librocline.so" | grep -q '__[atu][a-z]*san_'; then
         echo "sqlite3 has no sanitizer"
     fi
