@@ -28,7 +28,7 @@ make_files() {
     ln -s "$TOP/tests/fixtures/rtg/profile.txt" hcc.log
     ln -s "$TOP/tests/fixtures/rtg/calls.txt" rtg_trace.txt.4905
     ln -s "$TOP/tests" "$TOP/examples" .
-    printf 'jobs:\n  - output_file: run\n    output_format: [csv]\n' >input.yaml
+    sed -n '/^\$ cat input.yaml/,/^\$ roc/p' "$TOP/man/rocline-job.5" | sed '1d;$d' >input.yaml
     ln -s ../demo.pftrace ../trace.rocl .
 }
 
@@ -39,6 +39,12 @@ not_here() { # script
         *./train* | *./server*) echo "its program is the reader's own" ;;
         *less\ -S*) echo "it waits for keys" ;;
     esac
+    if grep -q otf2 "$1" && [[ $(rocpd2otf2 --version) != *OTF2* ]]; then
+        echo "this was built without libotf2"
+    fi
+    if grep -q librocline-sqlite "$1" && nm -D "$BUILD/lib/librocline.so" | grep -q '__[atu][a-z]*san_'; then
+        echo "sqlite3 has no sanitizer"
+    fi
     local program
     for program in duckdb jq python3 sqlite3 otf2-print trace_processor_shell; do
         grep -q "\b$program " "$1" && ! command -v "$program" >/dev/null && echo "there is no $program"
@@ -54,7 +60,7 @@ run_example() { # page script
         return
     fi
     echo "$1" >>../ran
-    bash -o pipefail "$2" >printed 2>&1 </dev/null || code=$?
+    LD_LIBRARY_PATH=$BUILD/lib bash -o pipefail "$2" >printed 2>&1 </dev/null || code=$?
     if [ "$code" -gt 1 ]; then
         printf '%s: %s\nexit code %s: %s\n' "$1" "$(<"$2")" "$code" "$(<printed)" >>../wrong
     elif [ -e "${2%.sh}.out" ]; then
