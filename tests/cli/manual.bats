@@ -76,7 +76,6 @@ run_example() { # page script
     rocrec -q --sample=50 -o trace.rocl -- sleep 0.1
     for page in "$BUILD"/man/*.[0-9]; do
         name=${page##*/}
-        [ "$name" != rocstats.1 ] || [ -e "$BUILD/man/rocstats-kernels.1" ] || continue
         mkdir "$name.examples" "$name.here"
         awk -v folder="$name.examples" -f "$BATS_TEST_DIRNAME/examples.awk" "$page"
         cd "$name.here"
@@ -107,10 +106,21 @@ run_example() { # page script
 
 @test "the script that makes a report for each step" {
     needs jq
-    sed -n '/^This makes any report for each step:/,/^\.Ed/p' "$TOP/man/rocstats.1" | grep -v '^\.\|^This' >script
+    sed -n '/^for n in/,/^done/p' "$TOP/man/rocstats-steps.1" >script
     grep -q 'rocstats kernels --step' script
     cp "$TOP/tests/fixtures/chrome/train0.json" trace.db # a format is known by the contents
     bash -e script
     [ "$(echo step*.csv)" = "step0.csv step1.csv step2.csv" ]
     [ "$(tail -qn +2 step*.csv | cut -d, -f1 | sort | uniq -c | awk '{ print $1 }' | xargs)" = "3 3 3 3" ]
+}
+
+# On a terminal of 80 columns. rocstats(1) lists all reports, rocline(7) what all tools share.
+@test "pages are short" {
+    needs mandoc
+    for page in "$BUILD"/man/*; do
+        most=150
+        case ${page##*/} in rocstats.1) most=200 ;; rocline.7) continue ;; esac
+        lines=$(mandoc -T utf8 "$page" | wc -l)
+        [ "$lines" -le "$most" ] || fail "${page##*/} has $lines lines"
+    done
 }

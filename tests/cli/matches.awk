@@ -1,13 +1,17 @@
 # Compares what a page shows with what a command prints.
 # Usage: awk -f matches.awk PAGE PRINTED
-# A line `...` of the page stands for any number of lines, `...` within a line for any text. Blanks at the
-# ends of lines do not count.
+# A line `...` of the page stands for any number of lines, and an empty line behind it for none; `...` within
+# a line stands for any text, such as columns. Blanks between columns count as one, as columns are less wide
+# when some are left out; blanks at the ends of lines do not count.
 function pattern(line) {
     gsub(/[][\\^$.*+?(){}|]/, "\\\\&", line)
     gsub(/\\\.\\\.\\\./, ".*", line)
     return "^" line "$"
 }
-{ sub(/[ \t]+$/, "") }
+{
+    sub(/[ \t]+$/, "")
+    gsub(/[ \t]+/, " ")
+}
 FNR == NR {
     page[++pages] = $0
     next
@@ -20,6 +24,8 @@ END {
             any = 1
             continue
         }
+        if (page[i] == "" && any)
+            continue
         from = j
         while (j <= lines && printed[j] !~ pattern(page[i]) && any)
             j++

@@ -144,26 +144,28 @@ END
     says --odd-name.db
 }
 
-page_options() { # page: its long options
-    grep '^\.It' "$BUILD/man/$1" | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u
+page_options() { # page...: their long options
+    (cd "$BUILD/man" && grep -h '^\.It' "$@") | grep -o 'Fl Fl [a-z-]*' | sed 's/Fl Fl /--/' | sort -u
 }
 
 page_letters() {
-    grep '^\.It' "$BUILD/man/$1" | sed 's/Fl Fl [a-z-]*//g' | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u
+    (cd "$BUILD/man" && grep -h '^\.It' "$@") | sed 's/Fl Fl [a-z-]*//g' | grep -o 'Fl [A-Za-z] ' | sed 's/Fl \(.\) /-\1/' | sort -u
 }
 
-# A tool's own options are in its page, and those that tools share in rocline(7).
+# A tool's own options are in its page, or in those of its reports, and those that tools share in rocline(7).
 @test "every option is in the manual page and the other way round" {
     page_options rocline.7 >shared
     page_letters rocline.7 >>shared
     sort -u -o shared shared
     for tool in "${PROGRAMS[@]}"; do
         { help_options "$tool"; help_letters "$tool"; } | sort -u >help
-        { page_options "$tool.1"; page_letters "$tool.1"; } | sort -u >page
+        pages=("$tool.1")
+        [ "$tool" != rocstats ] || pages=(rocstats.1 $(cd "$BUILD/man" && echo rocstats-*.1))
+        { page_options "${pages[@]}"; page_letters "${pages[@]}"; } | sort -u >page
         cat help >>all
-        [ -z "$(comm -13 help page)" ] || fail "$tool.1 has, but $tool --help has not: $(comm -13 help page)"
+        [ -z "$(comm -13 help page)" ] || fail "${pages[*]} have, but $tool --help has not: $(comm -13 help page)"
         sort -u page shared | comm -23 help - >missing
-        [ ! -s missing ] || fail "neither $tool.1 nor rocline.7 has: $(<missing)"
+        [ ! -s missing ] || fail "neither ${pages[*]} nor rocline.7 has: $(<missing)"
     done
     sort -u all | comm -13 - shared >missing
     [ ! -s missing ] || fail "rocline.7 has, but no tool: $(<missing)"
