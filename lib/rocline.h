@@ -909,39 +909,32 @@ ROCL_API rocl_status rocl_write_package(rocl_trace *t, const rocl_package_option
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* Reports: bits of rocl_stats_options.reports. */
+/* Reports: bits of rocl_stats_options.reports. Each answers a question with some tables. */
 typedef enum rocl_report {
-    ROCL_REPORT_DOMAINS, /* per domain: calls, time, share */
-    ROCL_REPORT_SUMMARY, /* per domain and name: calls, time, percentiles */
-    ROCL_REPORT_KERNELS,
-    ROCL_REPORT_COPIES,      /* by direction and agents: time, bytes, bandwidth */
-    ROCL_REPORT_OVERLAP,     /* per GPU: compute, copy, both, idle */
-    ROCL_REPORT_GAPS,        /* per GPU: idle times */
-    ROCL_REPORT_LAUNCH,      /* per kernel and call that launched it: delay, time to the end */
-    ROCL_REPORT_MARKERS,     /* per marker: time on the host, and of the GPU work from inside */
-    ROCL_REPORT_RANKS,       /* per rank and name: imbalance */
-    ROCL_REPORT_TIMELINE,    /* per GPU and slice of the time: share of kernels, copies, idle */
-    ROCL_REPORT_HISTOGRAM,   /* per kernel name: calls and time by bins of durations */
+    ROCL_REPORT_SUMMARY,     /* by domain, and by domain and name: calls, time, percentiles */
+    ROCL_REPORT_KERNELS,     /* by name, by what they compute, by duration */
+    ROCL_REPORT_COPIES,      /* by direction and agents, by size: time, bytes, bandwidth */
+    ROCL_REPORT_OVERLAP,     /* per GPU: compute, copy, both, idle; over time */
+    ROCL_REPORT_GAPS,        /* per GPU: idle times, and what they wait for */
+    ROCL_REPORT_LAUNCH,      /* calls that launch work, its delays, HIP graphs */
+    ROCL_REPORT_STREAMS,     /* per stream and queue: busy time, outstanding work */
     ROCL_REPORT_MEMORY,      /* per agent: allocations, peak, leaks; scratch memory */
-    ROCL_REPORT_COUNTERS,    /* of kernels, and sampled ones */
-    ROCL_REPORT_STREAMS,     /* per stream and queue: busy time; how many at once */
-    ROCL_REPORT_SAMPLES,     /* sampled values per GPU and process; energy per GPU and kernel */
-    ROCL_REPORT_DOCTOR,      /* whether the trace can be trusted */
+    ROCL_REPORT_MARKERS,     /* time on the host, and of the GPU work from inside */
+    ROCL_REPORT_STEPS,       /* of a program, such as ProfilerStep#12; repeated kernels */
+    ROCL_REPORT_RANKS,       /* imbalance, collectives; set rocl_options.collectives */
+    ROCL_REPORT_COUNTERS,    /* of kernels, and values over time: power, frequency; energy */
+    ROCL_REPORT_ROOFLINE,    /* of operators, which needs arguments; occupancy of kernels */
     ROCL_REPORT_ATTRIBUTION, /* GPU time by the ranges and calls that launched it, as a tree */
-    ROCL_REPORT_CLASSES,     /* kernels by what they compute */
-    ROCL_REPORT_OCCUPANCY,   /* waves of a kernel at once on a GPU, and their limits */
-    ROCL_REPORT_ROOFLINE, /* per operator and shapes: operations, bytes, rates; needs arguments */
-    ROCL_REPORT_COLLECTIVES, /* of all ranks: waits, bandwidths; set rocl_options.collectives */
-    ROCL_REPORT_STEPS,       /* steps of a program, such as ProfilerStep#12 */
-    ROCL_REPORT_QUEUES,    /* per stream or queue: outstanding work, what launched work waits for */
-    ROCL_REPORT_GRAPHS,    /* HIP graphs: launches, what they ran, gaps, time on the host */
-    ROCL_REPORT_SEQUENCES, /* sequences of kernels that streams repeat */
     /* What the end waited for, back to the begin; uses what_if. */
     ROCL_REPORT_CRITICAL_PATH,
+    ROCL_REPORT_DOCTOR, /* whether the trace can be trusted */
     ROCL_REPORTS
 } rocl_report;
 
 ROCL_API const char *rocl_report_name(rocl_report r); /* "summary", ... as the tool takes it */
+ROCL_API const char *rocl_report_help(rocl_report r); /* what it is about: half a sentence */
+/* The keys of its tables, the i-th; NULL after the last. */
+ROCL_API const char *rocl_report_table(rocl_report r, size_t i);
 
 typedef struct rocl_tables rocl_tables; /* the results of reports */
 
@@ -983,7 +976,9 @@ typedef enum rocl_between {
 } rocl_between;
 
 typedef struct rocl_stats_options {
-    uint32_t reports;                           /* 1 << rocl_report each */
+    uint32_t reports; /* 1 << rocl_report each */
+    /* Only the tables with these keys (NULL-terminated) are made of them. NULL: all. */
+    const char *const *tables;
     bool by_rank, by_agent, by_stream, by_dims; /* group also by these */
     rocl_sort_by sort;
     size_t top;      /* rows per table, 0: all; a last row sums up the others */
@@ -1000,7 +995,7 @@ typedef struct rocl_stats_options {
     bool pictures; /* for people: draw bars and lines with characters where they say more than rows
                     */
     bool ascii;    /* draw them with ASCII only */
-    size_t slices; /* of TIMELINE; 0: 60 with pictures, else 1000 */
+    size_t slices; /* of OVERLAP over time; 0: 60 with pictures, else 1000 */
     /* Files with definitions of derived counters (metrics.xml of rocprof, counter_defs.yaml of
      * rocprofv3), for COUNTERS. NULL: none. */
     const char *const *derive;
@@ -1008,7 +1003,7 @@ typedef struct rocl_stats_options {
     bool by_dispatch;        /* add a table: derived counters of each dispatch */
     const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
     const char *peaks;       /* a file of peaks, see rocstats(1); NULL: the shipped ones */
-    bool by_marker;          /* add a table: SAMPLES during the ranges of each marker */
+    bool by_marker;          /* add a table: sampled values during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
     bool comparability;      /* of rocl_compare(): all tables, also those of comparability, causes,

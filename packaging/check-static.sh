@@ -52,6 +52,6 @@ mkfifo "$root/wait"
 # shellcheck disable=SC2016 # expanded inside
 unshare --mount --pid --fork --kill-child "$old_kernel" sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" \
     /rocline/bin/rocrec -q --sample=1000 -o /t.rocl -- /rocline/bin/rocstats -q -o /page.html --format html /wait' sh "$root"
-chroot "$root" /rocline/bin/rocstats samples --format csv /t.rocl | grep -q process_page ||
+chroot "$root" /rocline/bin/rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv /t.rocl | grep -q process_page ||
     { echo "check-static: rocrec --sample has sampled nothing" >&2; exit 1; }
 echo "  rocrec runs, and samples"

@@ -73,7 +73,7 @@ commands() {
 = rocstats -q -jN --style rocpd -d out/new in/a.db
 = rocstats -q -jN --style rocprofv3 -d out in/a.db
 = rocstats -q -jN all in/many
-= rocstats -q -jN domains in/app in/calls.txt
+= rocstats -q -jN --table domains in/app in/calls.txt
 = rocpd2pftrace -q --team 2 -d out/new in/big.db in/c.db
 = rocpd2csv -q --team 2 -d out in/big.db in/c.db
 = rocpd2otf2 -q --team 2 -d out/new in/a.db in/c.db

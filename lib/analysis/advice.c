@@ -653,7 +653,7 @@ static const struct {
       "Kernels that communicate run while no other kernel does.",
       "exposed_communication_ns / wall_ns of each GPU",
       "overlap it with the backward pass, use larger buckets, or look for a late rank in rocstats "
-      "collectives",
+      "ranks",
       "20.4 % of the time of GPU 0 is communication alone",
       "one all-reduce followed six kernels of the backward pass; now three run beside them",
       "9.81 ms become 8.61 ms"},
@@ -677,7 +677,7 @@ static const struct {
       "41.95 ms become 6.72 ms"},
      "copies",
      check_copies},
-    {{"allocations", "domains",
+    {{"allocations", "summary",
       "1000 allocations and frees or more, and more than 1 for 10 kernels",
       "Memory is allocated and freed all the time; to free it may wait for the GPU.",
       "calls of MEMORY_ALLOCATIONS / calls of KERNELS",
@@ -719,11 +719,11 @@ static const struct {
     {{"dominant kernel", "kernels", "more than 50 % of the kernel time, without communication",
       "One kernel takes most of the time: it is the one to make faster.",
       "total_ns / the sum of all total_ns but those of the class communication",
-      "rocstats occupancy and rocstats counters show what limits it", "57.1 %: attention",
+      "rocstats roofline and rocstats counters show what limits it", "57.1 %: attention",
       "another kernel for attention takes 60 us instead of 400 us", "21.01 ms become 10.81 ms"},
      "kernels",
      check_dominant_kernel},
-    {{"low occupancy", "occupancy",
+    {{"low occupancy", "roofline",
       "10 % of the kernel time or more: an occupancy of 25 % or less, half of the GPU empty, or "
       "scratch",
       "A kernel that takes much of the time has too few waves on the GPU.",
@@ -735,7 +735,7 @@ static const struct {
       "4.70 ms become 4.20 ms"},
      "occupancy",
      check_occupancy},
-    {{"empty queues", "queues", "no outstanding work for more than 30 % of the time",
+    {{"empty queues", "streams", "no outstanding work for more than 30 % of the time",
       "All work that the program has launched is done, and its GPUs wait for more.",
       "(empty_ns - others_ns) / wall_ns of a stream with 100 kernels or more",
       "launch earlier, synchronize less often, use graphs; rocstats gaps shows what the host did",
@@ -745,7 +745,7 @@ static const struct {
       "19.20 ms become 10.01 ms"},
      "queue_lengths",
      check_empty_queues},
-    {{"dependencies", "queues",
+    {{"dependencies", "launch",
       "100 launches or more wait, together for more than 10 % of the time",
       "Launched work begins late, though the work before it in its stream has ended and its GPU is "
       "idle.",
@@ -757,7 +757,7 @@ static const struct {
       "15.01 ms become 9.01 ms"},
      "delay_causes",
      check_dependencies},
-    {{"gaps in graphs", "graphs", "10 launches or more, idle for more than 20 % of their time",
+    {{"gaps in graphs", "launch", "10 launches or more, idle for more than 20 % of their time",
       "A HIP graph leaves its GPU idle between its kernels.", "gaps_percent of each graph",
       "fewer dependencies between its nodes, larger kernels, fewer copies and fills",
       "graph 1: 25.0 % of 160.0 us on average, 50 launches",
@@ -766,7 +766,7 @@ static const struct {
       "8.06 ms become 6.31 ms"},
      "graphs",
      check_graph_gaps},
-    {{"repeated kernels", "sequences",
+    {{"repeated kernels", "steps",
       "100 times or more, 10 % of the kernel time or more, below 10 us for each kernel",
       "The same short kernels run in the same order again and again, and not in a graph.",
       "calls, percent and average_ns / length of each sequence",
@@ -793,7 +793,7 @@ static const struct {
       "16.21 ms become 11.00 ms"},
      "steps",
      check_first_steps},
-    {{"late rank", "collectives",
+    {{"late rank", "ranks",
       "the last in more than 50 % (of two ranks: 75 %); the others wait for more than 10 % of "
       "their communication",
       "A rank arrives late at collectives, and the others wait for it.",
@@ -863,7 +863,7 @@ rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_e
         rocl_begin_table(&c, tables, o->brief ? &short_table : &rule_table, 0);
     if (o->brief && without) {
         rocl_set_note(&r,
-                      "%zu more are about other reports, such as queues and steps: name these, "
+                      "%zu more are about other reports, such as streams and steps: name these, "
                       "with --advice",
                       without);
         if (r.table)

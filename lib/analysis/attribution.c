@@ -468,19 +468,12 @@ static const rocl_column tree_columns[] = {
 
 _Static_assert(offsetof(row, of) == 0, "the cells of names are given a row");
 
-static const rocl_table_def list_table = {&rocl_attribution_report.tab, "attribution",
+static const rocl_table_def list_table = {ROCL_TAB(ATTRIBUTION), "attribution",
                                           "GPU time by what launched it",
                                           ROCL_COLUMNS(list_columns)};
-static const rocl_table_def tree_table = {&rocl_attribution_report.tab, "attribution_tree",
+static const rocl_table_def tree_table = {ROCL_TAB(ATTRIBUTION), "attribution_tree",
                                           "GPU time by what launched it, as a tree",
                                           ROCL_COLUMNS(tree_columns)};
-
-const rocl_report_def rocl_attribution_report = {
-    "attribution",
-    {"attribution", "Attribution"},
-    "GPU time of the markers, operators, functions and calls that launched it, as a list and as a "
-    "tree",
-    (const rocl_table_def *const[]){&tree_table, &list_table, &rocl_marker_kernel_table, NULL}};
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -734,7 +727,8 @@ static void close_attribution(void *self)
 }
 
 const rocl_collector_def rocl_attribution_collector = {
-    .reports = 1u << ROCL_REPORT_ATTRIBUTION,
+    .tables =
+        (const rocl_table_def *const[]){&tree_table, &list_table, &rocl_marker_kernel_table, NULL},
     .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) |
              ROCL_BIT(ROCL_COPY),
     .size = sizeof(attribution),

@@ -161,9 +161,6 @@ static rocl_status open_calls(void *self, rocl_error *err)
 }
 
 const rocl_collector_def rocl_calls_collector = {
-    .reports = 1u << ROCL_REPORT_LAUNCH | 1u << ROCL_REPORT_GAPS | 1u << ROCL_REPORT_ATTRIBUTION |
-               1u << ROCL_REPORT_ROOFLINE | 1u << ROCL_REPORT_STEPS | 1u << ROCL_REPORT_QUEUES |
-               1u << ROCL_REPORT_GRAPHS | 1u << ROCL_REPORT_CRITICAL_PATH,
     .kinds = ROCL_BIT(ROCL_REGION),
     .size = sizeof(rocl_calls),
     .open = open_calls,

@@ -7,8 +7,7 @@
  *
  * How kernels of ranks become one collective is in model/collectives.h. How much of communication
  * is exposed, beside no compute kernel of its GPU, is found by a sweep over each rank's kernels,
- * which are sorted by start; what it has seen at the begin and at the end of a step makes the
- * figures of the step. In memory are sums by group, rank and name of a step, and the worst. */
+ * which are sorted by start. In memory are sums by group and rank, and the worst. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 #include "analysis/activity.h"
 #include "base/array.h"
 #include "model/collectives.h"
-#include "model/steps.h"
 
 enum { WORST = 20 };
 
@@ -60,17 +58,6 @@ typedef struct rank_row {
     double exposed_percent;
 } rank_row;
 
-/* A step of all ranks, by its name. */
-typedef struct step {
-    uint32_t name; /* text */
-    uint64_t ranks;
-    int64_t first; /* begin of the earliest */
-    int64_t length, communication, exposed;
-    int64_t most; /* exposed in one rank, ... */
-    uint32_t rank;
-    double percent;
-} step;
-
 typedef struct instance {
     uint32_t communicator, kind, name, ranks;
     uint64_t number, bytes;
@@ -87,16 +74,13 @@ typedef struct cover {
 typedef struct collectives {
     rocl_collector c;
     rocl_collectives match;
-    rocl_sorter *work; /* kernels and steps by rank and time */
-    rocl_strings *keys, *step_keys;
-    rocl_ids *steps; /* by worker and text of a marker: does it count steps? */
+    rocl_sorter *work; /* kernels by rank and time */
+    rocl_strings *keys;
     group *groups;
     size_t group_cap;
     communicator_row *communicators;
     rank_row *ranks; /* by participant */
     cover *covers;   /* the same */
-    step *all_steps;
-    size_t step_cap;
     instance worst[WORST];
     unsigned worst_count;
     uint64_t kernels;
@@ -104,49 +88,12 @@ typedef struct collectives {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { COMPUTE, COMMUNICATION, STEP_BEGINS, STEP_ENDS };
-
-static rocl_status add_work(collectives *k, unsigned worker, const rocl_batch *b, uint32_t rank,
-                            int64_t time, uint64_t what, const rocl_event *e, uint64_t more,
-                            rocl_error *err)
-{
-    const uint64_t key[4] = {rank, (uint64_t)time, b->capture->index,
-                             rocl_row_word(e->id, b->kind) << 1 | (what == STEP_ENDS)};
-    const uint64_t numbers[] = {what, (uint64_t)(e->end - e->start), more};
-    return rocl_add_numbers(k->work, worker, key, numbers, 3, err);
-}
-
-static rocl_status add_steps(collectives *k, unsigned worker, const rocl_batch *b, rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_event *e = &b->regions[i].e;
-        const uint32_t name = e->name == ROCL_NONE ? 0 : e->name;
-        uint32_t known = rocl_ids_get(&k->steps[worker], name);
-        if (known == ROCL_NONE) {
-            size_t n, stem;
-            uint64_t number;
-            const char *text = rocl_strings_get(k->c.trace->strings, name, &n);
-            known = rocl_step_names_match(k->c.trace->steps, text, n, &stem, &number);
-            if (!rocl_ids_put(&k->steps[worker], name, known))
-                return rocl_fail_memory(err);
-        }
-        if (!known)
-            continue;
-        const uint32_t rank = k->match.ranks.of[b->capture->index][e->process];
-        st = add_work(k, worker, b, rank, e->start, STEP_BEGINS, e, name, err);
-        if (st == ROCL_OK)
-            st = add_work(k, worker, b, rank, e->end, STEP_ENDS, e, name, err);
-    }
-    return st;
-}
+enum { COMPUTE, COMMUNICATION };
 
 static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_batch *b,
                                         rocl_error *err)
 {
     collectives *k = self;
-    if (b->kind == ROCL_MARKER)
-        return add_steps(k, worker, b, err);
     rocl_status st = rocl_collectives_add(&k->match, worker, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_dispatch *d = &b->dispatches[i];
@@ -154,10 +101,12 @@ static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_
         bool ok = true;
         const bool is =
             rocl_collectives_has(&k->match, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok);
-        st = ok ? add_work(k, worker, b, k->match.ranks.of[b->capture->index][d->e.process],
-                           d->e.start, is ? COMMUNICATION : COMPUTE, &d->e,
-                           gpu ? (uint64_t)(gpu - k->c.trace->gpus) + 1 : 0, err)
-                : rocl_fail_memory(err);
+        const uint64_t key[4] = {k->match.ranks.of[b->capture->index][d->e.process],
+                                 (uint64_t)d->e.start, b->capture->index,
+                                 rocl_row_word(d->e.id, b->kind)};
+        const uint64_t numbers[] = {is ? COMMUNICATION : COMPUTE, (uint64_t)(d->e.end - d->e.start),
+                                    gpu ? (uint64_t)(gpu - k->c.trace->gpus) + 1 : 0};
+        st = ok ? rocl_add_numbers(k->work, worker, key, numbers, 3, err) : rocl_fail_memory(err);
     }
     return st;
 }
@@ -269,103 +218,9 @@ static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_erro
 
 /* ---- what is exposed ------------------------------------------------------------------------- */
 
-typedef struct exposure {
-    int64_t communication, exposed;
-} exposure;
-
-/* Adds up the GPUs of a rank. */
-static exposure measure_rank(const collectives *k, uint32_t first, uint32_t last, int64_t time)
-{
-    exposure e = {0};
-    for (uint32_t i = first; i < last; i++) {
-        const cover *c = &k->covers[i];
-        e.communication += rocl_cover_before(&c->communication, time);
-        e.exposed += rocl_cover_before(&c->all, time) - rocl_cover_before(&c->compute, time);
-    }
-    return e;
-}
-
-typedef struct open_step {
-    uint64_t event; /* capture and word of its record */
-    uint32_t capture;
-    int64_t start;
-    exposure before;
-} open_step;
-
-/* A rank while it is swept. */
-typedef struct sweep {
-    uint64_t rank;
-    uint32_t first, last; /* its participants */
-    open_step *open;
-    size_t count, cap;
-} sweep;
-
-static rocl_status end_step(collectives *k, sweep *s, uint32_t capture, uint64_t event,
-                            uint32_t name, int64_t end, rocl_error *err)
-{
-    size_t i = 0;
-    while (i < s->count && (s->open[i].event != event || s->open[i].capture != capture))
-        i++;
-    if (i == s->count)
-        return ROCL_OK;
-    const open_step from = s->open[i];
-    memmove(&s->open[i], &s->open[i + 1], (--s->count - i) * sizeof *s->open);
-    if (s->first == s->last) /* nothing is communicated */
-        return ROCL_OK;
-    const exposure now = measure_rank(k, s->first, s->last, end);
-    const int64_t exposed = now.exposed - from.before.exposed;
-    const size_t before = rocl_strings_count(k->step_keys);
-    const uint32_t id = rocl_strings_put(k->step_keys, (const char *)&name, sizeof name);
-    if (id == ROCL_NONE || !ROCL_GROW(k->all_steps, k->step_cap, (size_t)id + 1))
-        return rocl_fail_memory(err);
-    step *of = &k->all_steps[id];
-    if (id >= before)
-        *of = (step){.name = name, .first = from.start, .most = -1};
-    of->ranks++;
-    of->first = from.start < of->first ? from.start : of->first;
-    of->length = rocl_add_saturated(of->length, end - from.start);
-    of->communication =
-        rocl_add_saturated(of->communication, now.communication - from.before.communication);
-    of->exposed = rocl_add_saturated(of->exposed, exposed);
-    /* Among equal ranks the first counts. */
-    if (exposed > of->most || (exposed == of->most && s->rank <= of->rank)) {
-        of->most = exposed;
-        of->rank = (uint32_t)s->rank;
-    }
-    return ROCL_OK;
-}
-
-static rocl_status sweep_record(collectives *k, sweep *s, const rocl_sort_record *rec,
-                                rocl_error *err)
-{
-    uint64_t v[3]; /* what, duration, GPU or name */
-    const rocl_collectives *m = &k->match;
-    const int64_t start = (int64_t)rec->key[1];
-    rocl_read_numbers(rec, v, 3);
-    if (v[0] == STEP_ENDS)
-        return end_step(k, s, (uint32_t)rec->key[2], rec->key[3] >> 1, (uint32_t)v[2], start, err);
-    if (v[0] == STEP_BEGINS) {
-        if (!ROCL_GROW(s->open, s->cap, s->count + 1))
-            return rocl_fail_memory(err);
-        s->open[s->count++] = (open_step){rec->key[3] >> 1, (uint32_t)rec->key[2], start,
-                                          measure_rank(k, s->first, s->last, start)};
-        return ROCL_OK;
-    }
-    const uint32_t at =
-        rocl_collectives_find(m, (uint32_t)rec->key[0], v[2] ? &m->trace->gpus[v[2] - 1] : NULL);
-    if (at == ROCL_NONE) /* a GPU without communication */
-        return ROCL_OK;
-    cover *c = &k->covers[at];
-    const int64_t end = start + (int64_t)v[1];
-    rocl_cover_extend(&c->all, start, end);
-    rocl_cover_extend(v[0] == COMPUTE ? &c->compute : &c->communication, start, end);
-    return ROCL_OK;
-}
-
 static rocl_status measure_exposure(collectives *k, rocl_error *err)
 {
     const rocl_collectives *m = &k->match;
-    sweep s = {.rank = UINT64_MAX};
     rocl_sort_record rec;
     k->covers = calloc((size_t)m->participant_count + 1, sizeof *k->covers);
     if (!k->covers)
@@ -375,25 +230,25 @@ static rocl_status measure_exposure(collectives *k, rocl_error *err)
             INT64_MIN;
     rocl_status st = rocl_sorter_start(k->work, err);
     while (rocl_next_record(k->work, &rec, &st, err)) {
-        if (rec.key[0] != s.rank) {
-            s.rank = rec.key[0];
-            s.count = 0;
-            s.first = s.last = 0;
-            while (s.first < m->participant_count && m->participants[s.first].rank < s.rank)
-                s.first++;
-            for (s.last = s.first;
-                 s.last < m->participant_count && m->participants[s.last].rank == s.rank;)
-                s.last++;
-        }
-        st = sweep_record(k, &s, &rec, err);
+        uint64_t v[3]; /* what, duration, GPU */
+        rocl_read_numbers(&rec, v, 3);
+        const int64_t start = (int64_t)rec.key[1], end = start + (int64_t)v[1];
+        const uint32_t at =
+            rocl_collectives_find(m, (uint32_t)rec.key[0], v[2] ? &m->trace->gpus[v[2] - 1] : NULL);
+        if (at == ROCL_NONE) /* a GPU without communication */
+            continue;
+        cover *c = &k->covers[at];
+        rocl_cover_extend(&c->all, start, end);
+        rocl_cover_extend(v[0] == COMPUTE ? &c->compute : &c->communication, start, end);
     }
-    free(s.open);
     for (uint32_t i = 0; i < m->participant_count && st == ROCL_OK; i++) {
-        const exposure e = measure_rank(k, i, i + 1, INT64_MAX);
-        k->ranks[i].communication = e.communication;
-        k->ranks[i].exposed = e.exposed;
-        k->ranks[i].exposed_percent = rocl_percent(e.exposed, e.communication);
-        k->ranks[i].mean_wait = rocl_mean(k->ranks[i].wait, k->ranks[i].whole);
+        const cover *c = &k->covers[i];
+        rank_row *r = &k->ranks[i];
+        r->communication = rocl_cover_before(&c->communication, INT64_MAX);
+        r->exposed =
+            rocl_cover_before(&c->all, INT64_MAX) - rocl_cover_before(&c->compute, INT64_MAX);
+        r->exposed_percent = rocl_percent(r->exposed, r->communication);
+        r->mean_wait = rocl_mean(r->wait, r->whole);
     }
     return st;
 }
@@ -422,13 +277,6 @@ static rocl_datum field_participant(const rocl_report_rows *r, const void *field
 }
 
 /* uint32_t: a rank. */
-static rocl_datum field_rank(const rocl_report_rows *r, const void *field)
-{
-    char name[48];
-    rocl_rank_name(&self_of(r)->match.ranks.all[*(const uint32_t *)field], name);
-    return rocl_datum_text(r->out, name, strlen(name));
-}
-
 static rocl_datum field_gpu_or_none(const rocl_report_rows *r, const void *field)
 {
     return *(const rocl_gpu *const *)field ? rocl_field_gpu(r, field) : (rocl_datum){0};
@@ -531,19 +379,6 @@ static const rocl_column rank_columns[] = {
 };
 
 #undef CELL
-#define CELL(field) ROCL_CELL(step, field)
-static const rocl_column step_columns[] = {
-    {"step", "Step", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(name)},
-    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(ranks)},
-    {"length_ns", "Length", ROCL_UNIT_NS, ROCL_IN_REST, CELL(length)},
-    {"communication_ns", "Communication", ROCL_UNIT_NS, ROCL_IN_REST, CELL(communication)},
-    {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
-    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
-    {"max_exposed_ns", "Exposed max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(most)},
-    {"max_rank", "In", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL_BY(field_rank, step, rank)},
-};
-
-#undef CELL
 #define CELL(field) ROCL_CELL(instance, field)
 static const rocl_column instance_columns[] = {
     {"collective", "Collective", ROCL_UNIT_TEXT, ROCL_OTHERS,
@@ -582,25 +417,15 @@ static const rocl_column communicator_columns[] = {
     {"point_to_point", "Point to point", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(single)},
 };
 
-static const rocl_table_def group_table = {&rocl_collectives_report.tab, "collectives",
-                                           "Collectives", ROCL_COLUMNS(group_columns)},
-                            rank_table = {&rocl_collectives_report.tab, "collective_ranks",
+static const rocl_table_def group_table = {ROCL_TAB(RANKS), "collectives", "Collectives",
+                                           ROCL_COLUMNS(group_columns)},
+                            rank_table = {ROCL_TAB(RANKS), "collective_ranks",
                                           "Collectives by rank", ROCL_COLUMNS(rank_columns)},
-                            step_table = {&rocl_collectives_report.tab, "collective_steps",
-                                          "Communication by step", ROCL_COLUMNS(step_columns)},
-                            instance_table = {&rocl_collectives_report.tab, "collective_waits",
+                            instance_table = {ROCL_TAB(RANKS), "collective_waits",
                                               "Collectives that were waited for longest",
                                               ROCL_COLUMNS(instance_columns)},
-                            communicator_table = {&rocl_collectives_report.tab, "communicators",
-                                                  "Communicators",
+                            communicator_table = {ROCL_TAB(RANKS), "communicators", "Communicators",
                                                   ROCL_COLUMNS(communicator_columns)};
-
-const rocl_report_def rocl_collectives_report = {
-    "collectives",
-    {"collectives", "Collectives"},
-    "collectives of all ranks: how late ranks arrive, how long others wait, bandwidths",
-    (const rocl_table_def *const[]){&group_table, &rank_table, &step_table, &instance_table,
-                                    &communicator_table, NULL}};
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -701,41 +526,6 @@ static void put_ranks(const collectives *k, rocl_tables *out)
     rocl_add_top_rows(&r, k->ranks, n, sizeof *k->ranks, add_rank);
 }
 
-static int compare_steps(const void *a, const void *b, void *ctx)
-{
-    const step *x = a, *y = b;
-    const collectives *k = ctx;
-    const int c = rocl_number_order(x->first, y->first);
-    return c ? c : rocl_compare_texts(k->c.trace, x->name, y->name);
-}
-
-static void add_step(void *sum, const void *row)
-{
-    step *s = sum;
-    const step *t = row;
-    s->length = rocl_add_saturated(s->length, t->length);
-    s->communication = rocl_add_saturated(s->communication, t->communication);
-    s->exposed = rocl_add_saturated(s->exposed, t->exposed);
-    s->percent = rocl_percent(s->exposed, s->length);
-}
-
-static void put_steps(collectives *k, rocl_tables *out)
-{
-    const size_t n = rocl_strings_count(k->step_keys) - 1;
-    if (n)
-        memmove(k->all_steps, k->all_steps + 1, n * sizeof *k->all_steps);
-    for (size_t i = 0; i < n; i++)
-        k->all_steps[i].percent = rocl_percent(k->all_steps[i].exposed, k->all_steps[i].length);
-    if (n)
-        qsort_r(k->all_steps, n, sizeof *k->all_steps, compare_steps, k);
-    const rocl_report_rows r = rocl_begin_table(&k->c, out, &step_table, 0);
-    if (n)
-        rocl_set_note(
-            &r, "sums over ranks; exposed: communication beside no compute kernel of its GPU, "
-                "from the begin to the end of the step on the host");
-    rocl_add_top_rows(&r, k->all_steps, n, sizeof *k->all_steps, add_step);
-}
-
 static void add_communicator(void *sum, const void *row)
 {
     communicator_row *s = sum;
@@ -774,9 +564,7 @@ static rocl_status open_collectives(void *self, rocl_error *err)
                 *members = rocl_collector_sorter(&k->c, 4);
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
-    k->step_keys = rocl_strings_new();
-    k->steps = calloc(k->c.trace->opt.jobs, sizeof *k->steps);
-    if (!kernels || !members || !k->work || !k->keys || !k->step_keys || !k->steps)
+    if (!kernels || !members || !k->work || !k->keys)
         return rocl_fail_memory(err);
     return rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
 }
@@ -795,7 +583,6 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
         return rocl_fail_memory(err);
     put_groups(k, out);
     put_ranks(k, out);
-    put_steps(k, out);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
     rocl_add_top_rows(&r, k->worst, k->worst_count, sizeof *k->worst, NULL);
     put_communicators(k, out);
@@ -805,23 +592,19 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
 static void close_collectives(void *self)
 {
     collectives *k = self;
-    for (unsigned w = 0; k->steps && w < k->c.trace->opt.jobs; w++)
-        rocl_ids_free(&k->steps[w]);
     if (k->match.trace)
         rocl_collectives_close(&k->match);
     rocl_strings_free(k->keys);
-    rocl_strings_free(k->step_keys);
-    free(k->steps);
     free(k->groups);
     free(k->communicators);
     free(k->ranks);
     free(k->covers);
-    free(k->all_steps);
 }
 
 const rocl_collector_def rocl_collectives_collector = {
-    .reports = 1u << ROCL_REPORT_COLLECTIVES,
-    .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
+    .tables = (const rocl_table_def *const[]){&group_table, &rank_table, &instance_table,
+                                              &communicator_table, NULL},
+    .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(collectives),
     .open = open_collectives,
     .add_batch = add_collective_batch,

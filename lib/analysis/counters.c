@@ -396,17 +396,10 @@ static const rocl_column sample_columns[] = {
      ROCL_CELL_BY(rocl_field_number, values, max)},
 };
 
-static const rocl_table_def counter_table = {&rocl_counters_report.tab, "counters",
-                                             "Counters of kernels", ROCL_COLUMNS(counter_columns)};
-static const rocl_table_def sample_table = {&rocl_counters_report.tab, "samples",
-                                            "Sampled counters", ROCL_COLUMNS(sample_columns)};
-
-const rocl_report_def rocl_counters_report = {
-    "counters", ROCL_COUNTERS_TAB,
-    "performance counters by kernel, and sampled values over time, such as power",
-    (const rocl_table_def *const[]){&counter_table, &sample_table, &rocl_derived_table,
-                                    &rocl_derived_dispatch_table, &rocl_derived_missing_table,
-                                    NULL}};
+static const rocl_table_def counter_table = {ROCL_TAB(COUNTERS), "counters", "Counters of kernels",
+                                             ROCL_COLUMNS(counter_columns)};
+static const rocl_table_def sample_table = {ROCL_TAB(COUNTERS), "samples", "Sampled counters",
+                                            ROCL_COLUMNS(sample_columns)};
 
 static rocl_status put_groups(counters *s, rocl_tables *out, rocl_error *err)
 {
@@ -509,7 +502,7 @@ static void close_counters(void *self)
 }
 
 const rocl_collector_def rocl_counter_collector = {
-    .reports = 1u << ROCL_REPORT_COUNTERS,
+    .tables = (const rocl_table_def *const[]){&counter_table, &sample_table, NULL},
     .kinds = ROCL_VALUE_KINDS,
     .size = sizeof(counters),
     .open = open_counters,

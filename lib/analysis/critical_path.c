@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/slices.h"
 #include "analysis/what_if.h"
 #include "base/map.h"
 
@@ -57,8 +56,6 @@ typedef struct critical_path {
     rocl_dependencies *d;
     rocl_time_sum *sums; /* by `what` */
     size_t sum_count;
-    rocl_slices slices;
-    int64_t (*slice_sums)[ROCL_TIME_CLASSES];
     stretch longest[LONGEST];
     unsigned longest_count;
     rank_path *ranks; /* by rank */
@@ -85,20 +82,11 @@ static rocl_status add_time(void *ctx, int64_t start, int64_t end, uint32_t what
     s->ns += end - start;
     rocl_keep_first(p->longest, &p->longest_count, LONGEST, sizeof *p->longest,
                     &(stretch){start + p->d->origin, end - start, s->key}, compare_stretches);
-    if (!p->slice_sums)
-        return ROCL_OK;
-    for (uint64_t i = rocl_slice_at(&p->slices, start); start < end; i++) {
-        const int64_t next = rocl_slice_begin(&p->slices, i + 1);
-        const int64_t to = next < end ? next : end;
-        p->slice_sums[i][s->key.class] += to - start;
-        start = to;
-    }
     return ROCL_OK;
 }
 
 static rocl_status walk_path(critical_path *p, rocl_error *err)
 {
-    const int64_t wall = rocl_path_time(p->d->path, p->d->end);
     p->sum_count = rocl_strings_count(p->d->keys);
     p->sums = calloc(p->sum_count, sizeof *p->sums);
     if (!p->sums)
@@ -106,13 +94,6 @@ static rocl_status walk_path(critical_path *p, rocl_error *err)
     for (size_t i = 1; i < p->sum_count; i++)
         memcpy(&p->sums[i].key, rocl_strings_get(p->d->keys, (uint32_t)i, NULL),
                sizeof(rocl_time_key));
-    if (!p->c.options->pictures && wall > 0) {
-        p->slices =
-            rocl_slices_of(0, wall, p->c.options->slices ? p->c.options->slices : DATA_SLICES);
-        p->slice_sums = calloc(p->slices.count, sizeof *p->slice_sums);
-        if (!p->slice_sums)
-            return rocl_fail_memory(err);
-    }
     return rocl_path_walk(p->d->path, p->d->end, add_time, p, err);
 }
 
@@ -217,21 +198,6 @@ static const rocl_column stretch_columns[] = {
         "unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])           \
     }
 
-/* A slice of the time. */
-typedef struct slice_row {
-    const char *what;
-    int64_t start, end, ns[ROCL_TIME_CLASSES];
-} slice_row;
-
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(slice_row, field)
-static const rocl_column slice_columns[] = {
-    {"path", "Path", ROCL_UNIT_TEXT, CELL(what)},
-    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
-    TIME_COLUMNS,
-};
-
 #undef CELL
 #define CELL(field) ROCL_IN_REST, ROCL_CELL(rank_path, field)
 static const rocl_column rank_columns[] = {
@@ -251,28 +217,18 @@ static const rocl_column wait_columns[] = {
     {"percent", "Wall %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(rank_wait, percent)},
 };
 
-static const rocl_table_def class_table = {&rocl_critical_path_report.tab, "critical_path",
+static const rocl_table_def class_table = {ROCL_TAB(CRITICAL_PATH), "critical_path",
                                            "Critical path", ROCL_COLUMNS(class_columns)},
-                            name_table = {&rocl_critical_path_report.tab, "critical_path_names",
+                            name_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_names",
                                           "Critical path by name", ROCL_COLUMNS(name_columns)},
-                            stretch_table = {&rocl_critical_path_report.tab,
-                                             "critical_path_longest",
+                            stretch_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_longest",
                                              "Longest times on the critical path",
                                              ROCL_COLUMNS(stretch_columns)},
-                            rank_table = {&rocl_critical_path_report.tab, "critical_path_ranks",
+                            rank_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_ranks",
                                           "Critical path of each rank", ROCL_COLUMNS(rank_columns)},
-                            wait_table = {&rocl_critical_path_report.tab, "critical_path_waits",
+                            wait_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_waits",
                                           "What ranks wait for on their paths",
-                                          ROCL_COLUMNS(wait_columns)},
-                            slice_table = {&rocl_critical_path_report.tab, "critical_path_timeline",
-                                           "Critical path over time", ROCL_COLUMNS(slice_columns)};
-
-const rocl_report_def rocl_critical_path_report = {
-    "critical-path",
-    {"critical_path", "Critical path"},
-    "what the end of the trace waited for, back to its begin, and what would make it shorter",
-    (const rocl_table_def *const[]){&class_table, &rocl_what_if_table, &name_table, &stretch_table,
-                                    &rank_table, &wait_table, &slice_table, NULL}};
+                                          ROCL_COLUMNS(wait_columns)};
 
 static int compare_sums(const void *a, const void *b, void *ctx)
 {
@@ -444,16 +400,6 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
     rocl_add_top_rows(&r, p->longest, p->longest_count, sizeof *p->longest, NULL);
     if (p->ranks)
         put_ranks(p, out);
-    if (p->c.options->pictures)
-        return ROCL_OK;
-    r = rocl_begin_table(&p->c, out, &slice_table, 0);
-    for (uint64_t i = 0; p->slice_sums && i < p->slices.count; i++) {
-        slice_row row = {.what = "critical path",
-                         .start = rocl_slice_begin(&p->slices, i) + p->d->origin,
-                         .end = rocl_slice_begin(&p->slices, i + 1) + p->d->origin};
-        memcpy(row.ns, p->slice_sums[i], sizeof row.ns);
-        rocl_add_row(&r, &row);
-    }
     return ROCL_OK;
 }
 
@@ -462,14 +408,14 @@ static void close_critical_path(void *self)
     critical_path *p = self;
     rocl_dependencies_close(p->d);
     free(p->sums);
-    free(p->slice_sums);
     free(p->ranks);
     free(p->waits);
     rocl_map_free(&p->wait_of);
 }
 
 const rocl_collector_def rocl_critical_path_collector = {
-    .reports = 1u << ROCL_REPORT_CRITICAL_PATH,
+    .tables = (const rocl_table_def *const[]){&class_table, &rocl_what_if_table, &name_table,
+                                              &stretch_table, &rank_table, &wait_table, NULL},
     .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) |
              ROCL_BIT(ROCL_COPY),
     .size = sizeof(critical_path),

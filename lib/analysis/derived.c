@@ -519,14 +519,12 @@ static const rocl_column missing_columns[] = {
      ROCL_CELL(missing_row, expression)},
 };
 
-static const rocl_table_tab derived_tab = ROCL_COUNTERS_TAB;
-
-const rocl_table_def rocl_derived_table = {&derived_tab, "derived", "Derived counters",
+const rocl_table_def rocl_derived_table = {ROCL_TAB(COUNTERS), "derived", "Derived counters",
                                            ROCL_COLUMNS(derived_columns)};
-const rocl_table_def rocl_derived_dispatch_table = {&derived_tab, "derived_dispatches",
+const rocl_table_def rocl_derived_dispatch_table = {ROCL_TAB(COUNTERS), "derived_dispatches",
                                                     "Derived counters of dispatches",
                                                     ROCL_COLUMNS(dispatch_columns)};
-const rocl_table_def rocl_derived_missing_table = {&derived_tab, "derived_missing",
+const rocl_table_def rocl_derived_missing_table = {ROCL_TAB(COUNTERS), "derived_missing",
                                                    "Derived counters that lack operands",
                                                    ROCL_COLUMNS(missing_columns)};
 
@@ -826,7 +824,8 @@ static void close_derived(void *self)
 }
 
 const rocl_collector_def rocl_derived_collector = {
-    .reports = 1u << ROCL_REPORT_COUNTERS,
+    .tables = (const rocl_table_def *const[]){&rocl_derived_table, &rocl_derived_dispatch_table,
+                                              &rocl_derived_missing_table, NULL},
     .kinds = ROCL_BIT(ROCL_COUNTER),
     .size = sizeof(derived),
     .with_derive = true,

@@ -6,11 +6,6 @@
 
 #include "analysis/report.h"
 
-#define ROCL_COUNTERS_TAB                                                                          \
-    {                                                                                              \
-        "counter", "Counters"                                                                      \
-    }
-
 extern const rocl_table_def rocl_derived_table, rocl_derived_dispatch_table,
     rocl_derived_missing_table;
 

@@ -258,15 +258,9 @@ static const rocl_column finding_columns[] = {
 };
 
 static const rocl_table_def verdict_table = {
-    &rocl_doctor_report.tab, "doctor", "Can the trace be trusted?", ROCL_COLUMNS(verdict_columns)};
-static const rocl_table_def finding_table = {&rocl_doctor_report.tab, "findings", "Findings",
+    ROCL_TAB(DOCTOR), "doctor", "Can the trace be trusted?", ROCL_COLUMNS(verdict_columns)};
+static const rocl_table_def finding_table = {ROCL_TAB(DOCTOR), "findings", "Findings",
                                              ROCL_COLUMNS(finding_columns)};
-
-const rocl_report_def rocl_doctor_report = {
-    "doctor",
-    {"doctor", "Doctor"},
-    "whether the trace can be trusted: what is missing in it, does not fit together, or was lost",
-    (const rocl_table_def *const[]){&verdict_table, &finding_table, NULL}};
 
 static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
 {
@@ -377,7 +371,7 @@ static void close_doctor(void *self)
 }
 
 const rocl_collector_def rocl_doctor_collector = {
-    .reports = 1u << ROCL_REPORT_DOCTOR,
+    .tables = (const rocl_table_def *const[]){&verdict_table, &finding_table, NULL},
     .kinds = ROCL_ALL_KINDS,
     .size = sizeof(rocl_doctor),
     .slow = true,

@@ -379,12 +379,10 @@ static const rocl_column kernel_columns[] = {
     {"samples", "Samples", ROCL_UNIT_COUNT, CELL(samples)},
 };
 
-static const rocl_table_tab samples_tab = ROCL_SAMPLES_TAB;
-
-const rocl_table_def rocl_energy_table = {&samples_tab, "energy", "Energy per GPU",
+const rocl_table_def rocl_energy_table = {ROCL_TAB(COUNTERS), "energy", "Energy per GPU",
                                           ROCL_COLUMNS(energy_columns)};
-const rocl_table_def rocl_kernel_energy_table = {&samples_tab, "kernel_energy", "Energy of kernels",
-                                                 ROCL_COLUMNS(kernel_columns)};
+const rocl_table_def rocl_kernel_energy_table = {ROCL_TAB(COUNTERS), "kernel_energy",
+                                                 "Energy of kernels", ROCL_COLUMNS(kernel_columns)};
 
 /* --sort: total and max by energy, average by that of a call. */
 static int compare_kernels(const void *a, const void *b, void *ctx)
@@ -510,7 +508,7 @@ static void close_energy(void *self)
 }
 
 const rocl_collector_def rocl_energy_collector = {
-    .reports = 1u << ROCL_REPORT_SAMPLES,
+    .tables = (const rocl_table_def *const[]){&rocl_energy_table, &rocl_kernel_energy_table, NULL},
     .kinds = ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(energy),
     .open = open_energy,

@@ -209,7 +209,8 @@ static rocl_status add_gap(gaps *g, track_gaps *p, const gpu_work *w, rocl_error
     rocl_status st = rocl_percentiles_add(g->lengths, 0, (uint32_t)track, length, err);
     const uint64_t key[4] = {w->process, w->stack_id, track, (uint64_t)new_gap.start};
     const uint64_t numbers[] = {(uint64_t)length, (uint64_t)copied};
-    return st == ROCL_OK ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err) : st;
+    return st == ROCL_OK && !g->lanes ? rocl_add_numbers(g->questions, 0, key, numbers, 2, err)
+                                      : st;
 }
 
 static rocl_status sweep_work(gaps *g, track_gaps *p, const gpu_work *w, rocl_error *err)
@@ -360,15 +361,6 @@ static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time 
 
 #define IF_LANES ROCL_IF_OWN
 
-#define TRACK_COLUMNS(row)                                                                         \
-    {"process", "Process", ROCL_UNIT_COUNT, IF_LANES,                                              \
-     ROCL_CELL_BY(rocl_field_known, row, track.pid)},                                              \
-        {"lane", "Lane", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, track.lane)},                    \
-        {"name", "Name", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(row, track.name)},                    \
-    {                                                                                              \
-        "gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(row, track.gpu)                       \
-    }
-
 typedef struct gaps_row {
     gap_track track;
     gap_sum all;
@@ -380,7 +372,11 @@ typedef struct gaps_row {
 #define KNOWN(field) ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, gaps_row, field)
 
 static const rocl_column gap_columns[] = {
-    TRACK_COLUMNS(gaps_row),
+    {"process", "Process", ROCL_UNIT_COUNT, IF_LANES,
+     ROCL_CELL_BY(rocl_field_known, gaps_row, track.pid)},
+    {"lane", "Lane", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(gaps_row, track.lane)},
+    {"name", "Name", ROCL_UNIT_TEXT, IF_LANES, ROCL_CELL(gaps_row, track.name)},
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(gaps_row, track.gpu)},
     {"gaps", "Gaps", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(gaps_row, all.count)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(gaps_row, all.total)},
     {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
@@ -393,14 +389,15 @@ static const rocl_column gap_columns[] = {
 
 /* A bucket, or a class. */
 typedef struct kind_row {
-    gap_track track;
+    const rocl_gpu *gpu;
     const char *kind;
     gap_sum sum;
     double percent;
 } kind_row;
 
 #define KIND_COLUMNS(key, title)                                                                   \
-    TRACK_COLUMNS(kind_row), {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(kind_row, kind)}, \
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(kind_row, gpu)},                         \
+        {key, title, ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(kind_row, kind)},                      \
         {"count", "Count", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(kind_row, sum.count)},             \
         {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(kind_row, sum.total)},             \
     {                                                                                              \
@@ -411,7 +408,7 @@ static const rocl_column bucket_columns[] = {KIND_COLUMNS("bucket", "Gap")};
 static const rocl_column class_columns[] = {KIND_COLUMNS("class", "Class")};
 
 typedef struct longest_row {
-    gap_track track;
+    const rocl_gpu *gpu;
     gap gap;
     const char *why;
     int64_t host_ns; /* -1: the host did nothing in the trace */
@@ -422,7 +419,7 @@ typedef struct longest_row {
 #define CAUSE(field) ROCL_IF_FULL, ROCL_CELL_BY(rocl_field_text_or_none, longest_row, field)
 
 static const rocl_column longest_columns[] = {
-    TRACK_COLUMNS(longest_row),
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gpu)},
     {"start_ns", "Start", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(gap.start)},
     {"gap_ns", "Gap", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(gap.length)},
     {"before", "Ran before", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(gap.before)},
@@ -436,31 +433,16 @@ static const rocl_column longest_columns[] = {
      ROCL_CELL_BY(rocl_field_known, longest_row, host_ns)},
 };
 
-/* The first is for GPUs, the second for lanes. */
-static const rocl_table_def gap_tables[] = {
-    {&rocl_gaps_report.tab, "gaps", "Idle gaps per GPU", ROCL_COLUMNS(gap_columns)},
-    {&rocl_gaps_report.tab, "lane_gaps", "Idle gaps per stream and queue",
-     ROCL_COLUMNS(gap_columns)}};
-static const rocl_table_def bucket_tables[] = {
-    {&rocl_gaps_report.tab, "gap_buckets", "Idle gaps by length", ROCL_COLUMNS(bucket_columns)},
-    {&rocl_gaps_report.tab, "lane_gap_buckets", "Idle gaps of streams and queues by length",
-     ROCL_COLUMNS(bucket_columns)}};
-static const rocl_table_def class_tables[] = {
-    {&rocl_gaps_report.tab, "gap_classes", "Idle gaps by cause", ROCL_COLUMNS(class_columns)},
-    {&rocl_gaps_report.tab, "lane_gap_classes", "Idle gaps of streams and queues by cause",
-     ROCL_COLUMNS(class_columns)}};
-static const rocl_table_def longest_tables[] = {
-    {&rocl_gaps_report.tab, "longest_gaps", "Longest idle gaps", ROCL_COLUMNS(longest_columns)},
-    {&rocl_gaps_report.tab, "longest_lane_gaps", "Longest idle gaps of streams and queues",
-     ROCL_COLUMNS(longest_columns)}};
-
-const rocl_report_def rocl_gaps_report = {
-    "gaps",
-    {"gap", "Gaps"},
-    "for each GPU: when it was idle, for how long, and between which kernels or copies",
-    (const rocl_table_def *const[]){&gap_tables[0], &bucket_tables[0], &class_tables[0],
-                                    &longest_tables[0], &gap_tables[1], &bucket_tables[1],
-                                    &class_tables[1], &longest_tables[1], NULL}};
+static const rocl_table_def gap_table = {ROCL_TAB(GAPS), "gaps", "Idle gaps per GPU",
+                                         ROCL_COLUMNS(gap_columns)};
+static const rocl_table_def lane_table = {
+    ROCL_TAB(GAPS), "lane_gaps", "Idle gaps per stream and queue", ROCL_COLUMNS(gap_columns)};
+static const rocl_table_def bucket_table = {ROCL_TAB(GAPS), "gap_buckets", "Idle gaps by length",
+                                            ROCL_COLUMNS(bucket_columns)};
+static const rocl_table_def class_table = {ROCL_TAB(GAPS), "gap_classes", "Idle gaps by cause",
+                                           ROCL_COLUMNS(class_columns)};
+static const rocl_table_def longest_table = {ROCL_TAB(GAPS), "longest_gaps", "Longest idle gaps",
+                                             ROCL_COLUMNS(longest_columns)};
 
 static const char *const class_names[GAP_CLASSES] = {"host",       "sync", "launch",
                                                      "dependency", "copy", "unknown"};
@@ -491,18 +473,18 @@ static rocl_status put_classes(const gaps *g, const rocl_report_rows *r, rocl_er
 {
     for (size_t k = 0; k < g->count; k++) {
         const track_gaps *p = &g->tracks[k];
-        int64_t all = 0, tail = p->any && !g->lanes ? p->program_end - p->last : 0;
+        int64_t all = 0, tail = p->any ? p->program_end - p->last : 0;
         for (int i = 0; i < GAP_CLASSES; i++) {
             const gap_sum *s = &p->classes[i];
             all += s->total;
             if (s->count)
-                rocl_add_row(r, &(kind_row){p->track, class_names[i], *s,
+                rocl_add_row(r, &(kind_row){p->track.gpu, class_names[i], *s,
                                             rocl_percent(s->total, p->all.total)});
         }
         if (all != p->all.total)
             return rocl_fail(err, ROCL_INTERNAL, "classes of gaps do not add up");
         if (tail > 0)
-            rocl_add_row(r, &(kind_row){p->track, "tail", {1, tail}, rocl_percent(0, 0)});
+            rocl_add_row(r, &(kind_row){p->track.gpu, "tail", {1, tail}, rocl_percent(0, 0)});
     }
     return ROCL_OK;
 }
@@ -514,24 +496,23 @@ static rocl_status finish_gaps(void *self, rocl_tables *out, rocl_error *err)
     gaps *g = self;
     const rocl_trace *t = g->c.trace;
     const rocl_stats_options *o = g->c.options;
-    const uint32_t lanes = g->lanes ? IF_LANES : 0;
     rocl_collector_free_sorter(&g->c, &g->questions);
     rocl_status st = rocl_host_resolve(g->host, on_host_time, g, err);
     if (st != ROCL_OK)
         return st;
-    rocl_report_rows r = rocl_begin_table(&g->c, out, &gap_tables[g->lanes], lanes);
+    rocl_report_rows r = rocl_begin_table(&g->c, out, &gap_table, 0);
     st = put_gaps(g, &r, err);
     if (!o->brief) {
-        r = rocl_begin_table(&g->c, out, &bucket_tables[g->lanes], lanes);
+        r = rocl_begin_table(&g->c, out, &bucket_table, 0);
         for (size_t k = 0; k < g->count; k++) {
             const track_gaps *p = &g->tracks[k];
             for (unsigned i = 0; i < BUCKETS; i++)
                 if (p->buckets[i].count)
-                    rocl_add_row(&r, &(kind_row){p->track, bucket_names[i], p->buckets[i],
+                    rocl_add_row(&r, &(kind_row){p->track.gpu, bucket_names[i], p->buckets[i],
                                                  rocl_percent(p->buckets[i].total, p->all.total)});
         }
     }
-    r = rocl_begin_table(&g->c, out, &class_tables[g->lanes], lanes);
+    r = rocl_begin_table(&g->c, out, &class_table, 0);
     if (!rocl_trace_events(t, ROCL_REGION) && g->count) {
         const bool pytorch =
             rocl_trace_inputs(t) && strstr(rocl_trace_input(t, 0).format, "PyTorch");
@@ -542,17 +523,25 @@ static rocl_status finish_gaps(void *self, rocl_tables *out, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = put_classes(g, &r, err);
-    r = rocl_begin_table(&g->c, out, &longest_tables[g->lanes], lanes);
+    r = rocl_begin_table(&g->c, out, &longest_table, 0);
     const size_t most = o->brief ? BRIEF_GAPS : o->top ? o->top : LONGEST_GAPS;
     for (size_t k = 0; k < g->count; k++) {
         const track_gaps *p = &g->tracks[k];
         for (unsigned i = 0; i < p->longest_count && i < most; i++) {
             const gap *l = &p->longest[i];
-            rocl_add_row(&r, &(longest_row){p->track, *l, class_names[l->why],
+            rocl_add_row(&r, &(longest_row){p->track.gpu, *l, class_names[l->why],
                                             l->host != ROCL_NONE ? l->host_ns : -1});
         }
     }
     return st;
+}
+
+static rocl_status finish_lane_gaps(void *self, rocl_tables *out, rocl_error *err)
+{
+    gaps *g = self;
+    const rocl_status st = sweep_tracks(g, err);
+    const rocl_report_rows r = rocl_begin_table(&g->c, out, &lane_table, IF_LANES);
+    return st == ROCL_OK ? put_gaps(g, &r, err) : st;
 }
 
 /* ---- the collector --------------------------------------------------------------------------- */
@@ -561,7 +550,7 @@ static rocl_status open_gaps(void *self, rocl_error *err)
 {
     gaps *g = self;
     const rocl_trace *t = g->c.trace;
-    g->c.needs_calls = true;
+    g->c.needs_calls = !g->lanes;
     g->work = rocl_collector_sorter(&g->c, 4);
     g->questions = rocl_collector_sorter(&g->c, 4);
     g->lengths = rocl_percentiles_new(t->space, t->opt.jobs);
@@ -613,7 +602,8 @@ static void close_gaps(void *self)
 }
 
 const rocl_collector_def rocl_gaps_collector = {
-    .reports = 1u << ROCL_REPORT_GAPS,
+    .tables = (const rocl_table_def *const[]){&gap_table, &bucket_table, &class_table,
+                                              &longest_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_REGION),
     .size = sizeof(gaps),
     .open = open_gaps,
@@ -624,13 +614,12 @@ const rocl_collector_def rocl_gaps_collector = {
 };
 
 const rocl_collector_def rocl_lane_gaps_collector = {
-    .reports = 1u << ROCL_REPORT_GAPS,
-    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY) | ROCL_BIT(ROCL_REGION),
+    .tables = (const rocl_table_def *const[]){&lane_table, NULL},
+    .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(gaps),
     .by_stream = true,
     .open = open_lane_gaps,
     .add_batch = add_gaps_batch,
-    .look_up_calls = look_up_calls,
-    .finish = finish_gaps,
+    .finish = finish_lane_gaps,
     .close = close_gaps,
 };

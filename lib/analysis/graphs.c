@@ -325,17 +325,11 @@ static const rocl_column member_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS, CELL(d.max)},
 };
 
-static const rocl_table_def graph_table = {&rocl_graphs_report.tab, "graphs", "HIP graphs",
+static const rocl_table_def graph_table = {ROCL_TAB(LAUNCH), "graphs", "HIP graphs",
                                            ROCL_COLUMNS(graph_columns)};
-static const rocl_table_def member_table = {&rocl_graphs_report.tab, "graph_kernels",
+static const rocl_table_def member_table = {ROCL_TAB(LAUNCH), "graph_kernels",
                                             "Kernels and copies of HIP graphs",
                                             ROCL_COLUMNS(member_columns)};
-
-const rocl_report_def rocl_graphs_report = {
-    "graphs",
-    {"graph", "Graphs"},
-    "HIP graphs: what their launches ran, for how long, gaps in them, and time on the host",
-    (const rocl_table_def *const[]){&graph_table, &member_table, NULL}};
 
 static int compare_first(const void *a, const void *b)
 {
@@ -501,7 +495,7 @@ static void close_graphs(void *self)
 }
 
 const rocl_collector_def rocl_graphs_collector = {
-    .reports = 1u << ROCL_REPORT_GRAPHS,
+    .tables = (const rocl_table_def *const[]){&graph_table, &member_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(graphs),
     .open = open_graphs,

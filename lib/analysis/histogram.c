@@ -119,13 +119,8 @@ static const rocl_column columns[] = {
     {"bar", "Share of the count", ROCL_UNIT_TEXT, ROCL_IF_PICTURES, field_bar, 0},
 };
 
-static const rocl_table_def table = {&rocl_histogram_report.tab, "histogram",
-                                     "Durations of kernels", ROCL_COLUMNS(columns)};
-
-const rocl_report_def rocl_histogram_report = {"histogram",
-                                               {"histogram", "Histogram"},
-                                               "kernels by name and duration",
-                                               (const rocl_table_def *const[]){&table, NULL}};
+static const rocl_table_def table = {ROCL_TAB(KERNELS), "histogram", "Durations of kernels",
+                                     ROCL_COLUMNS(columns)};
 
 /* The classes of a kernel stand together; the kernel with the most time comes first. */
 static int compare_rows(const void *a, const void *b, void *trace)
@@ -219,7 +214,7 @@ static rocl_status open_histogram(void *self, rocl_error *err)
 }
 
 const rocl_collector_def rocl_histogram_collector = {
-    .reports = 1u << ROCL_REPORT_HISTOGRAM,
+    .tables = (const rocl_table_def *const[]){&table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(histogram),
     .open = open_histogram,

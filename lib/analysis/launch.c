@@ -186,18 +186,10 @@ static const rocl_column delay_columns[] = {
     {"id", "Id", ROCL_UNIT_TEXT, ROCL_IF_IDS, ROCL_CELL(launch_delay, event)},
 };
 
-static const rocl_table_def launch_table = {&rocl_launch_report.tab, "launch", "Kernel launches",
+static const rocl_table_def launch_table = {ROCL_TAB(LAUNCH), "launch", "Kernel launches",
                                             ROCL_COLUMNS(launch_columns)};
-static const rocl_table_def delay_table = {&rocl_launch_report.tab, "launch_delays",
-                                           "Longest delays of launches",
-                                           ROCL_COLUMNS(delay_columns)};
-
-const rocl_report_def rocl_launch_report = {
-    "launch",
-    {"launch", "Launch"},
-    "kernels by name and launching call: duration of the call, and delay from the call to the "
-    "kernel",
-    (const rocl_table_def *const[]){&launch_table, &delay_table, NULL}};
+static const rocl_table_def delay_table = {
+    ROCL_TAB(LAUNCH), "launch_delays", "Longest delays of launches", ROCL_COLUMNS(delay_columns)};
 
 static void describe_launch_group(launch_group *g)
 {
@@ -297,7 +289,7 @@ static void close_launch(void *self)
 }
 
 const rocl_collector_def rocl_launch_collector = {
-    .reports = 1u << ROCL_REPORT_LAUNCH,
+    .tables = (const rocl_table_def *const[]){&launch_table, &delay_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(launch),
     .open = open_launch,

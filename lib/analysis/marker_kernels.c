@@ -63,9 +63,8 @@ static const rocl_column pair_columns[] = {
 };
 
 /* The tab of the report. */
-static const rocl_table_tab tab = {"attribution", "Attribution"};
-const rocl_table_def rocl_marker_kernel_table = {&tab, "marker_kernels", "Kernels by marker",
-                                                 ROCL_COLUMNS(pair_columns)};
+const rocl_table_def rocl_marker_kernel_table = {ROCL_TAB(MARKERS), "marker_kernels",
+                                                 "Kernels by marker", ROCL_COLUMNS(pair_columns)};
 
 static int compare_by_marker(const void *a, const void *b, void *trace)
 {

@@ -278,15 +278,8 @@ static const rocl_column columns[] = {
     {"copies", "Copies", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(sums.copies)},
 };
 
-static const rocl_table_def marker_table = {&rocl_markers_report.tab, "markers",
-                                            "Markers and the GPU work from inside",
-                                            ROCL_COLUMNS(columns)};
-
-const rocl_report_def rocl_markers_report = {
-    "markers",
-    {"marker", "Markers"},
-    "marker ranges by name: time on the host, and time of the GPU work launched inside",
-    (const rocl_table_def *const[]){&marker_table, NULL}};
+static const rocl_table_def marker_table = {
+    ROCL_TAB(MARKERS), "markers", "Markers and the GPU work from inside", ROCL_COLUMNS(columns)};
 
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
@@ -352,7 +345,7 @@ static rocl_status finish_markers(void *self, rocl_tables *out, rocl_error *err)
 static const rocl_gather_def gather_markers = {.settle = measure_groups, ROCL_GATHER_KEYED};
 
 const rocl_collector_def rocl_markers_collector = {
-    .reports = 1u << ROCL_REPORT_MARKERS,
+    .tables = (const rocl_table_def *const[]){&marker_table, NULL},
     .kinds = ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) |
              ROCL_BIT(ROCL_COPY),
     .size = sizeof(markers),

@@ -446,21 +446,14 @@ static const rocl_column leak_columns[] = {
     {"name", "By", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(name)},
 };
 
-static const rocl_table_def memory_table = {&rocl_memory_report.tab, "memory", "Memory per agent",
+static const rocl_table_def memory_table = {ROCL_TAB(MEMORY), "memory", "Memory per agent",
                                             ROCL_COLUMNS(memory_columns)};
-static const rocl_table_def slice_table = {&rocl_memory_report.tab, "memory_timeline",
-                                           "Memory over time", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def leak_table = {&rocl_memory_report.tab, "leaks",
-                                          "Memory that was not freed", ROCL_COLUMNS(leak_columns)};
+static const rocl_table_def slice_table = {ROCL_TAB(MEMORY), "memory_timeline", "Memory over time",
+                                           ROCL_COLUMNS(slice_columns)};
+static const rocl_table_def leak_table = {ROCL_TAB(MEMORY), "leaks", "Memory that was not freed",
+                                          ROCL_COLUMNS(leak_columns)};
 static const rocl_table_def scratch_table = {
-    &rocl_memory_report.tab, "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
-
-const rocl_report_def rocl_memory_report = {
-    "memory",
-    {"memory", "Memory"},
-    "for each agent: memory allocated and freed, the peak, and memory never freed",
-    (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table, &scratch_table,
-                                    NULL}};
+    ROCL_TAB(MEMORY), "scratch", "Scratch memory per agent", ROCL_COLUMNS(scratch_columns)};
 
 static void put_slices(memory *m, rocl_tables *out)
 {
@@ -582,7 +575,8 @@ static void close_memory(void *self)
 }
 
 const rocl_collector_def rocl_memory_collector = {
-    .reports = 1u << ROCL_REPORT_MEMORY,
+    .tables = (const rocl_table_def *const[]){&memory_table, &slice_table, &leak_table,
+                                              &scratch_table, NULL},
     .kinds = ROCL_BIT(ROCL_ALLOC) | ROCL_BIT(ROCL_SCRATCH),
     .size = sizeof(memory),
     .open = open_memory,

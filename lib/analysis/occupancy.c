@@ -319,15 +319,8 @@ static const rocl_column columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(rocl_field_class, key.name)},
 };
 
-static const rocl_table_def occupancy_table = {&rocl_occupancy_report.tab, "occupancy",
-                                               "Occupancy by kernel and launch",
-                                               ROCL_COLUMNS(columns)};
-
-const rocl_report_def rocl_occupancy_report = {
-    "occupancy",
-    {"occupancy", "Occupancy"},
-    "how many waves of a kernel fit on a GPU, and what limits them",
-    (const rocl_table_def *const[]){&occupancy_table, NULL}};
+static const rocl_table_def occupancy_table = {
+    ROCL_TAB(ROOFLINE), "occupancy", "Occupancy by kernel and launch", ROCL_COLUMNS(columns)};
 
 static int compare_shapes(const void *a, const void *b, void *ctx)
 {
@@ -386,7 +379,7 @@ static void close_occupancy(void *self)
 }
 
 const rocl_collector_def rocl_occupancy_collector = {
-    .reports = 1u << ROCL_REPORT_OCCUPANCY,
+    .tables = (const rocl_table_def *const[]){&occupancy_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(occupancy),
     .open = open_occupancy,

@@ -200,20 +200,13 @@ static const rocl_column level_columns[] = {
     {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
-static const rocl_table_def overlap_table = {&rocl_overlap_report.tab, "overlap",
-                                             "Compute and copies per GPU",
-                                             ROCL_COLUMNS(overlap_columns)};
-static const rocl_table_def communication_table = {&rocl_overlap_report.tab, "communication",
+static const rocl_table_def overlap_table = {
+    ROCL_TAB(OVERLAP), "overlap", "Compute and copies per GPU", ROCL_COLUMNS(overlap_columns)};
+static const rocl_table_def communication_table = {ROCL_TAB(OVERLAP), "communication",
                                                    "Communication per GPU",
                                                    ROCL_COLUMNS(communication_columns)};
-static const rocl_table_def level_table = {&rocl_overlap_report.tab, "concurrency",
+static const rocl_table_def level_table = {ROCL_TAB(OVERLAP), "concurrency",
                                            "Kernels at once per GPU", ROCL_COLUMNS(level_columns)};
-
-const rocl_report_def rocl_overlap_report = {
-    "overlap",
-    {"overlap", "Overlap"},
-    "for each GPU: how long it computed, copied, did both, or was idle",
-    (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL}};
 
 static rocl_status describe_gpu(const rocl_gpu *gpu, const gpu_sums *s, overlap_row *r,
                                 rocl_error *err)
@@ -302,7 +295,8 @@ static void close_overlap(void *self)
 }
 
 const rocl_collector_def rocl_overlap_collector = {
-    .reports = 1u << ROCL_REPORT_OVERLAP,
+    .tables =
+        (const rocl_table_def *const[]){&overlap_table, &communication_table, &level_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(overlap),
     .open = open_overlap,

@@ -1,5 +1,5 @@
-/* The report "queues": how much work waits in each stream or queue over time, and what launched
- * work waits for.
+/* How much work waits in each stream or queue (report "streams"), and what launched work waits for
+ * (report "launch").
  *
  *     work    GPU work by process and stack id: looks up the calls that launched it
  *     edges   begins and ends of the time in which a piece is outstanding, by process and time: a
@@ -9,8 +9,8 @@
  *
  * A piece is outstanding from the return of its call, or from its start if that came first, to its
  * end; without a call, from its start. A call that launched several pieces, as that of a graph, has
- * one delay: until the first of them. In memory are the lanes, for each the times at each length,
- * and slices of those that have the most work. */
+ * one delay: until the first of them. In memory are the lanes, and for each the times at each
+ * length. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +19,11 @@
 #include "analysis/lanes.h"
 #include "analysis/activity.h"
 #include "analysis/percentiles.h"
-#include "analysis/slices.h"
 #include "base/array.h"
 
 enum {
     LENGTHS = 1 << 16, /* longer ones count as the last */
-    FULL = 1024,
-    DATA_SLICES = 200,
-    MOST_DRAWN = 32 /* lanes with slices */
+    FULL = 1024
 };
 
 /* What a delay was for, in this order: work before it in its lane had not ended; then, while other
@@ -43,54 +40,39 @@ typedef enum cause {
 static const char *const cause_names[CAUSES] = {"queue", "gpu", "launch", "dispatch", "dependency"};
 
 /* In groups of samples: a delay as a whole. */
-enum { WHOLE = CAUSES, PER_LANE };
-
-typedef struct slice {
-    double sum; /* lengths by ns: whole numbers, exact below 2^53 */
-    uint64_t most;
-} slice;
+enum { WHOLE = CAUSES };
 
 typedef struct lane {
     rocl_lane_key key; /* first */
     rocl_lane_name name;
     const struct lane *self; /* for rows, which are copies */
     uint64_t kernels, copies, unlinked;
-    uint64_t launches, early; /* calls, and those whose first work began before they returned */
-    uint64_t gpu;             /* number + 1 of the one on which its work is asked for */
+    uint64_t gpu; /* number + 1 of the one on which its work is asked for */
     /* While it is swept: */
     bool swept;
     uint32_t now;
     int64_t since;
     int64_t *ns; /* by length */
     size_t ns_cap;
-    slice *slices; /* NULL: it is not drawn */
     int64_t asked; /* how long the GPU had been busy when its next work could have begun */
     /* For its rows: */
     int64_t wall, most_ns, most_at, empty, others, one, full;
     uint64_t most, median;
     double mean, empty_percent, others_percent;
-    rocl_distribution delay;
 } lane;
 
 typedef struct queues {
     rocl_collector c;
     rocl_strings *keys; /* their ids are the lanes */
     rocl_sorter *work, *edges, *runs, *asked;
-    rocl_percentiles *delays; /* by lane and cause */
+    rocl_percentiles *delays; /* by cause */
     lane *lanes;              /* [0] is none */
     size_t lane_count;
     uint32_t *order;       /* lanes as they are printed */
     uint64_t *gpu_lane;    /* by GPU: the lane of all of its work, UINT64_MAX: of several */
-    rocl_extent *spans;    /* spans of work, by machine */
     uint64_t last_call[2]; /* process and stack id of the last question */
-    uint64_t unlinked, drawn, slice_count;
-    rocl_slices *time; /* by machine */
+    uint64_t unlinked;
 } queues;
-
-static uint32_t machine_of_lane(const queues *q, const lane *l)
-{
-    return rocl_machine_of(&q->c.trace->captures[l->key.capture]->pub, l->key.process);
-}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -142,7 +124,6 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
             uint64_t *of = &q->gpu_lane[v[i] - 1];
             *of = !*of || *of == v[1] ? v[1] : UINT64_MAX;
         }
-    rocl_extent_add(&q->spans[machine_of_lane(q, l)], from, end);
     for (unsigned i = ENDS; i <= BEGINS && from < end && st == ROCL_OK; i++) {
         const uint64_t key[4] = {question->key[0], (uint64_t)(i == ENDS ? end : from), i, v[1]};
         st = rocl_sorter_add(q->edges, 0, key, NULL, 0, err);
@@ -167,22 +148,11 @@ static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 /* ---- lengths --------------------------------------------------------------------------------- */
 
 /* A lane has had its length until now. */
-static void pass_time(const queues *q, lane *l, int64_t until)
+static void pass_time(lane *l, int64_t until)
 {
-    const rocl_slices *time = &q->time[machine_of_lane(q, l)];
-    int64_t from = l->since;
+    if (until > l->since)
+        l->ns[l->now < LENGTHS ? l->now : LENGTHS] += until - l->since;
     l->since = until;
-    if (until <= from)
-        return;
-    l->ns[l->now < LENGTHS ? l->now : LENGTHS] += until - from;
-    if (!l->slices || !l->now)
-        return;
-    for (uint64_t i = rocl_slice_at(time, from); from < until && i < time->count; i++) {
-        const int64_t next = rocl_slice_begin(time, i + 1), end = next < until ? next : until;
-        l->slices[i].sum += (double)l->now * (double)(end - from);
-        l->slices[i].most = l->now > l->slices[i].most ? l->now : l->slices[i].most;
-        from = end;
-    }
 }
 
 /* The process that is swept: from its first to its last work. */
@@ -201,7 +171,7 @@ static void end_process(queues *q, process_sweep *p)
         lane *l = &q->lanes[p->lanes[i]];
         rocl_u128 sum = 0;
         int64_t below = 0;
-        pass_time(q, l, last);
+        pass_time(l, last);
         l->wall = wall;
         l->empty = l->ns[0];
         l->others = p->busy - (wall - l->ns[0]);
@@ -238,7 +208,7 @@ static rocl_status pass_edge(queues *q, process_sweep *p, const rocl_sort_record
         l->since = p->first;
         l->most_at = p->first;
     }
-    pass_time(q, l, time);
+    pass_time(l, time);
     if (rec->key[2] == ENDS) {
         l->now--;
         p->now--;
@@ -278,21 +248,18 @@ static rocl_status sweep_edges(queues *q, rocl_error *err)
 /* ---- delays ---------------------------------------------------------------------------------- */
 
 /* why: a cause, or WHOLE. */
-static rocl_status add_delay(queues *q, uint64_t of, unsigned why, int64_t ns, rocl_error *err)
+static rocl_status add_delay(queues *q, unsigned why, int64_t ns, rocl_error *err)
 {
-    const uint32_t own = (uint32_t)of * PER_LANE + why;
-    rocl_status st = rocl_percentiles_add(q->delays, 0, own, ns, err);
-    return st == ROCL_OK ? rocl_percentiles_add(q->delays, 0, why, ns, err) : st;
+    return rocl_percentiles_add(q->delays, 0, why, ns, err);
 }
 
 /* Classifies the rest of a delay after the time in which the GPU was busy. */
-static rocl_status add_rest(queues *q, uint64_t of, cause rest, int64_t busy, int64_t ns,
-                            rocl_error *err)
+static rocl_status add_rest(queues *q, cause rest, int64_t busy, int64_t ns, rocl_error *err)
 {
-    rocl_status st = busy ? add_delay(q, of, CAUSE_GPU, busy, err) : ROCL_OK;
+    rocl_status st = busy ? add_delay(q, CAUSE_GPU, busy, err) : ROCL_OK;
     if (rest == CAUSE_DISPATCH && ns - busy > ROCL_DISPATCH_NS)
         rest = CAUSE_DEPENDENCY;
-    return st == ROCL_OK && ns > busy ? add_delay(q, of, rest, ns - busy, err) : st;
+    return st == ROCL_OK && ns > busy ? add_delay(q, rest, ns - busy, err) : st;
 }
 
 /* In the third word of a key of `asked`; a stretch ends before the next of its lane begins. */
@@ -302,22 +269,19 @@ enum { RUNS, TO, FROM };
 static rocl_status cut_delay(queues *q, uint64_t of, uint64_t gpu, int64_t returned, int64_t start,
                              int64_t until, rocl_error *err)
 {
-    lane *l = &q->lanes[of];
     const int64_t delay = start > returned ? start - returned : 0;
     const cause rest = until > returned ? CAUSE_DISPATCH : CAUSE_LAUNCH;
-    l->launches++;
-    l->early += start < returned;
-    rocl_status st = add_delay(q, of, WHOLE, delay, err);
+    rocl_status st = add_delay(q, WHOLE, delay, err);
     if (st != ROCL_OK || !delay)
         return st;
     int64_t from = until > returned ? until : returned;
     from = from < start ? from : start;
     if (from > returned)
-        st = add_delay(q, of, CAUSE_QUEUE, from - returned, err);
+        st = add_delay(q, CAUSE_QUEUE, from - returned, err);
     if (st != ROCL_OK || from == start)
         return st;
     if (!gpu || q->gpu_lane[gpu - 1] != UINT64_MAX)
-        return add_rest(q, of, rest, 0, start - from, err);
+        return add_rest(q, rest, 0, start - from, err);
     /* The GPU works for others as well: how long it did so is asked. */
     const uint64_t asked_from[4] = {gpu - 1, (uint64_t)from, FROM, of};
     const uint64_t asked_to[4] = {gpu - 1, (uint64_t)start, TO, of};
@@ -374,8 +338,8 @@ static rocl_status sweep_gpus(queues *q, rocl_error *err)
             continue;
         }
         rocl_read_numbers(&rec, v, 2);
-        st = add_rest(q, rec.key[3], (cause)v[0], rocl_cover_before(&busy, time) - l->asked,
-                      (int64_t)v[1], err);
+        st =
+            add_rest(q, (cause)v[0], rocl_cover_before(&busy, time) - l->asked, (int64_t)v[1], err);
     }
     rocl_collector_free_sorter(&q->c, &q->asked);
     return st;
@@ -404,86 +368,34 @@ static const rocl_column length_columns[] = {
     {"full_ns", "1024 and more", ROCL_UNIT_NS, ROCL_MINOR, CELL(full)},
 };
 
-#define DELAY_COLUMNS(row)                                                                         \
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, ROCL_CELL(row, delay.total)},     \
-        {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS,                                       \
-         ROCL_CELL_BY(rocl_field_average, row, delay)},                                            \
-        {"min_ns", "Min", ROCL_UNIT_NS, ROCL_MINOR, ROCL_CELL(row, delay.min)},                    \
-        {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(row, delay.median)},          \
-        {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(row, delay.p90)},                   \
-        {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(row, delay.p99)},                   \
-    {                                                                                              \
-        "max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, ROCL_CELL(row, delay.max)                     \
-    }
-
-static const rocl_column delay_columns[] = {
-    ROCL_LANE_COLUMNS(lane, name, "Stream or queue"),
-    {"launches", "Launches", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(launches)},
-    {"early", "Early", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM | ROCL_MINOR, CELL(early)},
-    DELAY_COLUMNS(lane),
-};
-
-/* One cause of the delays of a lane, or of all. */
+/* One cause of delays. */
 typedef struct cause_row {
     const char *cause;
-    rocl_lane_name name;
     rocl_distribution delay;
     double percent;
 } cause_row;
 
-#define CAUSE_COLUMNS                                                                              \
-    {"cause", "Cause", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(cause_row, cause)},                  \
-        {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM,                               \
-         ROCL_CELL(cause_row, delay.taken)},                                                       \
-        {"percent", "%", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(cause_row, percent)},           \
-        DELAY_COLUMNS(cause_row)
-
-static const rocl_column cause_columns[] = {CAUSE_COLUMNS};
-static const rocl_column lane_cause_columns[] = {
-    ROCL_LANE_COLUMNS(cause_row, name, "Stream or queue"), CAUSE_COLUMNS};
-
-typedef struct slice_row {
-    const char *lane;
-    const lane *of;
-    uint64_t slice, most;
-    int64_t start, end;
-    double mean;
-} slice_row;
-
 #undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(slice_row, field)
+#define CELL(field) ROCL_CELL(cause_row, field)
 
-static const rocl_column slice_columns[] = {
-    {"lane", "Stream or queue", ROCL_UNIT_TEXT, CELL(lane)},
-    {"slice", "Slice", ROCL_UNIT_COUNT, CELL(slice)},
-    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
-    {"mean", "Mean", ROCL_UNIT_NUMBER, CELL(mean)},
-    {"most", "Most", ROCL_UNIT_COUNT, CELL(most)},
+static const rocl_column cause_columns[] = {
+    {"cause", "Cause", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(cause)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(delay.taken)},
+    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
+    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(delay.total)},
+    {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_average, cause_row, delay)},
+    {"min_ns", "Min", ROCL_UNIT_NS, ROCL_MINOR, CELL(delay.min)},
+    {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(delay.median)},
+    {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(delay.p90)},
+    {"p99_ns", "P99", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(delay.p99)},
+    {"max_ns", "Max", ROCL_UNIT_NS, ROCL_IN_REST, CELL(delay.max)},
 };
 
-static const rocl_table_def length_table = {&rocl_queues_report.tab, "queue_lengths",
-                                            "Outstanding work", ROCL_COLUMNS(length_columns)};
-static const rocl_table_def slice_table = {&rocl_queues_report.tab, "queue_timeline",
-                                           "Outstanding work over time",
-                                           ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def cause_table = {&rocl_queues_report.tab, "delay_causes",
-                                           "Delays of launches by cause",
-                                           ROCL_COLUMNS(cause_columns)};
-static const rocl_table_def delay_table = {&rocl_queues_report.tab, "queue_delays",
-                                           "Delays of launches", ROCL_COLUMNS(delay_columns)};
-static const rocl_table_def lane_cause_table = {&rocl_queues_report.tab, "queue_delay_causes",
-                                                "Delays of launches by stream or queue and cause",
-                                                ROCL_COLUMNS(lane_cause_columns)};
-
-const rocl_report_def rocl_queues_report = {
-    "queues",
-    {"queue", "Queues"},
-    "for each stream or queue: outstanding work over time, and what launched work waits for",
-    (const rocl_table_def *const[]){&length_table, &cause_table, &delay_table, &lane_cause_table,
-                                    &slice_table, &rocl_copy_rate_table, &rocl_copy_slice_table,
-                                    NULL}};
-
+static const rocl_table_def length_table = {ROCL_TAB(STREAMS), "queue_lengths", "Outstanding work",
+                                            ROCL_COLUMNS(length_columns)};
+static const rocl_table_def cause_table = {
+    ROCL_TAB(LAUNCH), "delay_causes", "Delays of launches by cause", ROCL_COLUMNS(cause_columns)};
 /* By the time that they have work. */
 static int compare_lanes(const void *a, const void *b, void *ctx)
 {
@@ -497,15 +409,6 @@ static int compare_lanes(const void *a, const void *b, void *ctx)
     return c ? c : rocl_compare_lanes(&l->key, &l->name, &m->key, &m->name);
 }
 
-/* By the pieces of work, before they are swept. */
-static int compare_work(const void *a, const void *b, void *ctx)
-{
-    const queues *q = ctx;
-    const lane *l = &q->lanes[*(const uint32_t *)a], *m = &q->lanes[*(const uint32_t *)b];
-    const uint64_t x = l->kernels + l->copies, y = m->kernels + m->copies;
-    return x != y ? (x < y ? 1 : -1) : rocl_compare_lanes(&l->key, &l->name, &m->key, &m->name);
-}
-
 static void add_lane(void *into, const void *from)
 {
     lane *sum = into;
@@ -514,64 +417,14 @@ static void add_lane(void *into, const void *from)
     sum->copies += l->copies;
     sum->unlinked += l->unlinked;
     sum->most = l->most > sum->most ? l->most : sum->most;
-    sum->launches += l->launches;
-    sum->early += l->early;
-    sum->delay.total = rocl_add_saturated(sum->delay.total, l->delay.total);
-    sum->delay.max = l->delay.max > sum->delay.max ? l->delay.max : sum->delay.max;
-}
-
-static void add_cause(void *into, const void *from)
-{
-    cause_row *sum = into;
-    const cause_row *r = from;
-    sum->delay.taken += r->delay.taken;
-    sum->delay.total = rocl_add_saturated(sum->delay.total, r->delay.total);
-    sum->delay.max = r->delay.max > sum->delay.max ? r->delay.max : sum->delay.max;
-}
-
-static void put_slices(queues *q, rocl_tables *out)
-{
-    const rocl_trace *t = q->c.trace;
-    const rocl_report_rows r = rocl_begin_table(&q->c, out, &slice_table, 0);
-    if (q->drawn + 1 < q->lane_count)
-        rocl_set_note(&r, "the %llu with the most work", (unsigned long long)q->drawn);
-    for (size_t i = 0; i + 1 < q->lane_count; i++) {
-        const lane *l = &q->lanes[q->order[i]];
-        if (!l->slices)
-            continue;
-        const rocl_slices *time = &q->time[machine_of_lane(q, l)];
-        rocl_buf b = {0};
-        if (t->machine_count > 1)
-            rocl_buf_printf(&b, "%s ", l->name.host);
-        rocl_buf_printf(&b, "%lld %s", (long long)l->name.pid,
-                        l->name.name == ROCL_NONE ? "-" : rocl_str(t, l->name.name));
-        out->incomplete |= b.failed;
-        const char *name = rocl_tables_text(out, b.len ? (const char *)b.data : "", b.len);
-        rocl_buf_free(&b);
-        for (uint64_t k = 0; k < time->count; k++) {
-            slice_row row = {.lane = name,
-                             .slice = k,
-                             .start = rocl_slice_begin(time, k),
-                             .end = rocl_slice_begin(time, k + 1),
-                             .most = l->slices[k].most};
-            row.mean = rocl_ratio(l->slices[k].sum, (double)(row.end - row.start));
-            rocl_add_row(&r, &row);
-        }
-    }
 }
 
 static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
 {
-    cause_row *rows = calloc(q->lane_count * CAUSES, sizeof *rows);
     rocl_distribution all;
-    rocl_status st =
-        rows ? rocl_percentiles_describe(q->delays, WHOLE, &all, err) : rocl_fail_memory(err);
-    if (st != ROCL_OK) {
-        free(rows);
-        return st;
-    }
+    rocl_status st = rocl_percentiles_describe(q->delays, WHOLE, &all, err);
     int64_t sum = 0;
-    rocl_report_rows r = rocl_begin_table(&q->c, out, &cause_table, 0);
+    const rocl_report_rows r = rocl_begin_table(&q->c, out, &cause_table, 0);
     rocl_set_note(&r, "parts of the time from the return of a call to the start of its first work");
     for (unsigned i = 0; i < CAUSES && st == ROCL_OK; i++) {
         cause_row row = {.cause = cause_names[i]};
@@ -583,34 +436,6 @@ static rocl_status put_causes(queues *q, rocl_tables *out, rocl_error *err)
     }
     if (st == ROCL_OK && sum != all.total)
         st = rocl_fail(err, ROCL_INTERNAL, "causes of delays do not add up");
-    r = rocl_begin_table(&q->c, out, &delay_table, rocl_lane_conditions(q->c.trace));
-    lane *lanes = calloc(q->lane_count, sizeof *lanes);
-    size_t n = 0, count = 0;
-    if (!lanes && st == ROCL_OK)
-        st = rocl_fail_memory(err);
-    for (size_t i = 0; i + 1 < q->lane_count && st == ROCL_OK; i++) {
-        const lane *l = &q->lanes[q->order[i]];
-        const uint32_t first = q->order[i] * PER_LANE;
-        if (!l->launches)
-            continue;
-        lanes[n] = *l;
-        st = rocl_percentiles_describe(q->delays, first + WHOLE, &lanes[n].delay, err);
-        for (unsigned k = 0; k < CAUSES && st == ROCL_OK; k++) {
-            cause_row *row = &rows[count];
-            *row = (cause_row){.cause = cause_names[k], .name = l->name};
-            st = rocl_percentiles_describe(q->delays, first + k, &row->delay, err);
-            row->percent = rocl_percent(row->delay.total, lanes[n].delay.total);
-            count += row->delay.taken > 0;
-        }
-        n++;
-    }
-    if (st == ROCL_OK) {
-        rocl_add_top_rows(&r, lanes, n, sizeof *lanes, add_lane);
-        r = rocl_begin_table(&q->c, out, &lane_cause_table, rocl_lane_conditions(q->c.trace));
-        rocl_add_top_rows(&r, rows, count, sizeof *rows, add_cause);
-    }
-    free(lanes);
-    free(rows);
     return st;
 }
 
@@ -647,32 +472,9 @@ static rocl_status open_queues(void *self, rocl_error *err)
     q->runs = rocl_collector_sorter(&q->c, 4);
     q->asked = rocl_collector_sorter(&q->c, 4);
     q->delays = rocl_percentiles_new(t->space, t->opt.jobs);
-    q->spans = calloc(t->machine_count + 1, sizeof *q->spans);
-    q->time = calloc(t->machine_count + 1, sizeof *q->time);
     q->gpu_lane = calloc(t->gpu_count + 1, sizeof *q->gpu_lane);
-    if (!q->keys || !q->work || !q->edges || !q->runs || !q->asked || !q->delays || !q->spans ||
-        !q->time || !q->gpu_lane)
+    if (!q->keys || !q->work || !q->edges || !q->runs || !q->asked || !q->delays || !q->gpu_lane)
         return rocl_fail_memory(err);
-    return ROCL_OK;
-}
-
-static rocl_status begin_sweeps(queues *q, rocl_error *err)
-{
-    const rocl_trace *t = q->c.trace;
-    const bool pictures = q->c.options->pictures;
-    q->slice_count = q->c.options->slices ? q->c.options->slices : DATA_SLICES;
-    for (size_t i = 0; i < t->machine_count; i++)
-        q->time[i] = rocl_slices_of(q->spans[i].first, q->spans[i].last, q->slice_count);
-    for (uint32_t i = 1; i < q->lane_count; i++) {
-        q->lanes[i].name = rocl_name_lane(t, &q->lanes[i].key);
-        q->order[i - 1] = i;
-    }
-    qsort_r(q->order, q->lane_count - 1, sizeof *q->order, compare_work, q);
-    for (; !pictures && q->drawn < MOST_DRAWN && q->drawn + 1 < q->lane_count; q->drawn++) {
-        lane *l = &q->lanes[q->order[q->drawn]];
-        if (!(l->slices = calloc(q->slice_count, sizeof *l->slices)))
-            return rocl_fail_memory(err);
-    }
     return ROCL_OK;
 }
 
@@ -680,9 +482,11 @@ static rocl_status finish_queues(void *self, rocl_tables *out, rocl_error *err)
 {
     queues *q = self;
     rocl_collector_free_sorter(&q->c, &q->work);
-    rocl_status st = begin_sweeps(q, err);
-    if (st == ROCL_OK)
-        st = sweep_edges(q, err);
+    for (uint32_t i = 1; i < q->lane_count; i++) {
+        q->lanes[i].name = rocl_name_lane(q->c.trace, &q->lanes[i].key);
+        q->order[i - 1] = i;
+    }
+    rocl_status st = sweep_edges(q, err);
     if (st == ROCL_OK)
         st = sweep_runs(q, err);
     if (st == ROCL_OK)
@@ -693,8 +497,6 @@ static rocl_status finish_queues(void *self, rocl_tables *out, rocl_error *err)
     st = put_lengths(q, out, err);
     if (st == ROCL_OK)
         st = put_causes(q, out, err);
-    if (!q->c.options->pictures)
-        put_slices(q, out);
     return st;
 }
 
@@ -703,19 +505,15 @@ static void close_queues(void *self)
     queues *q = self;
     rocl_strings_free(q->keys);
     rocl_percentiles_free(q->delays);
-    for (size_t i = 0; q->lanes && i < q->lane_count; i++) {
+    for (size_t i = 0; q->lanes && i < q->lane_count; i++)
         free(q->lanes[i].ns);
-        free(q->lanes[i].slices);
-    }
     free(q->lanes);
     free(q->order);
     free(q->gpu_lane);
-    free(q->spans);
-    free(q->time);
 }
 
 const rocl_collector_def rocl_queues_collector = {
-    .reports = 1u << ROCL_REPORT_QUEUES,
+    .tables = (const rocl_table_def *const[]){&length_table, &cause_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(queues),
     .slow = true,

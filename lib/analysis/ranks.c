@@ -33,24 +33,10 @@ typedef struct rank_cell {
     work_sum sum;
 } rank_cell;
 
-/* The time of kernels by rank in slices of 2^shift ns, whose begins are multiples of that: the
- * slices from `first` to `last` are used, and a slice is at its number modulo TIME_SLICES. When an
- * event lies outside, slices are joined by twos until all fit again. So sums do not depend on the
- * order of events, and memory not on how long the trace is. */
-enum { TIME_SLICES = 128 };
-
-typedef struct rank_slices {
-    int64_t (*ns)[TIME_SLICES]; /* by rank; NULL: nobody wants them */
-    int64_t first, last;
-    unsigned shift;
-    bool any;
-} rank_slices;
-
 /* The sums of one worker by the id of their key. */
 typedef struct worker_sums {
     work_sum *by_key;
     size_t cap;
-    rank_slices slices;
 } worker_sums;
 
 typedef struct ranks {
@@ -64,69 +50,6 @@ typedef struct ranks {
     work_sum (*totals)[SUMS]; /* by rank */
     int64_t kernel_time;      /* sum over all */
 } ranks;
-
-/* ---- time in slices -------------------------------------------------------------------------- */
-
-static int64_t *slice_at(const rank_slices *s, uint32_t of, int64_t number)
-{
-    return &s->ns[of][(uint64_t)number % TIME_SLICES];
-}
-
-/* Until a further slice of numbers at this shift would fit, too. */
-static void join_slices(rank_slices *s, uint32_t rank_count, int64_t first, int64_t last,
-                        unsigned shift)
-{
-    for (;; s->shift++) {
-        const int64_t from = s->shift > shift ? first >> (s->shift - shift) : first;
-        const int64_t to = s->shift > shift ? last >> (s->shift - shift) : last;
-        const int64_t low = s->any && s->first < from ? s->first : from;
-        const int64_t high = s->any && s->last > to ? s->last : to;
-        if (s->shift >= shift && high - low < TIME_SLICES) {
-            s->first = low;
-            s->last = high;
-            s->any = true;
-            return;
-        }
-        for (uint32_t of = 0; of < rank_count && s->any; of++) {
-            int64_t joined[TIME_SLICES] = {0};
-            for (int64_t i = s->first; i <= s->last; i++) {
-                int64_t *sum = &joined[(uint64_t)(i >> 1) % TIME_SLICES];
-                *sum = rocl_add_saturated(*sum, *slice_at(s, of, i));
-            }
-            memcpy(s->ns[of], joined, sizeof joined);
-        }
-        s->first >>= 1;
-        s->last >>= 1;
-    }
-}
-
-static void add_to_slices(rank_slices *s, uint32_t rank_count, uint32_t of, const rocl_event *e)
-{
-    if (e->end <= e->start)
-        return;
-    join_slices(s, rank_count, e->start >> s->shift, (e->end - 1) >> s->shift, s->shift);
-    const int64_t last = (e->end - 1) >> s->shift;
-    for (int64_t i = e->start >> s->shift, from = e->start; i <= last; i++) {
-        const int64_t to = i < last ? (i + 1) << s->shift : e->end;
-        int64_t *sum = slice_at(s, of, i);
-        *sum = rocl_add_saturated(*sum, to - from);
-        from = to;
-    }
-}
-
-static void add_slices(rank_slices *to, uint32_t rank_count, rank_slices *from)
-{
-    if (!from->any)
-        return;
-    join_slices(to, rank_count, from->first, from->last, from->shift);
-    const unsigned wider = to->shift - from->shift;
-    join_slices(from, rank_count, from->first >> wider, from->last >> wider, to->shift);
-    for (uint32_t of = 0; of < rank_count; of++)
-        for (int64_t i = from->first; i <= from->last; i++) {
-            int64_t *sum = slice_at(to, of, i);
-            *sum = rocl_add_saturated(*sum, *slice_at(from, of, i));
-        }
-}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -163,8 +86,6 @@ static rocl_status add_rank_batch(void *self, unsigned worker, const rocl_batch 
         uint32_t id = rocl_strings_put(r->keys, (const char *)&k, sizeof k);
         if (id == ROCL_NONE || !ROCL_GROW(sums->by_key, sums->cap, (size_t)id + 1))
             return rocl_fail_memory(err);
-        if (w == KERNEL && sums->slices.ns)
-            add_to_slices(&sums->slices, r->list.count, k.rank, e);
         sums->by_key[id].calls++;
         sums->by_key[id].total = rocl_add_saturated(sums->by_key[id].total, e->end - e->start);
     }
@@ -251,7 +172,7 @@ static const rocl_column rank_columns[] = {
      CELL(sums[COMMUNICATION].total)},
 };
 
-static const rocl_table_def rank_table = {&rocl_ranks_report.tab, "ranks", "Ranks",
+static const rocl_table_def rank_table = {ROCL_TAB(RANKS), "ranks", "Ranks",
                                           ROCL_COLUMNS(rank_columns)};
 
 static const char alone[] = "of one process only: nothing to compare it with";
@@ -329,8 +250,8 @@ static const rocl_column spread_columns[] = {
     {"straggler", "Straggler", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(straggler_name)},
 };
 
-static const rocl_table_def spread_table = {&rocl_ranks_report.tab, "rank_imbalance",
-                                            "Imbalance of ranks", ROCL_COLUMNS(spread_columns)};
+static const rocl_table_def spread_table = {ROCL_TAB(RANKS), "rank_imbalance", "Imbalance of ranks",
+                                            ROCL_COLUMNS(spread_columns)};
 
 static void add_to_spread(spread *s, const rank_cell *c)
 {
@@ -434,7 +355,7 @@ static const rocl_column time_columns[] = {
     {"relative", "Of mean", ROCL_UNIT_NUMBER, CELL(relative)},
 };
 
-static const rocl_table_def time_table = {&rocl_ranks_report.tab, "rank_times", "Names by rank",
+static const rocl_table_def time_table = {ROCL_TAB(RANKS), "rank_times", "Names by rank",
                                           ROCL_COLUMNS(time_columns)};
 
 /* The longest total time first. */
@@ -478,170 +399,6 @@ static rocl_status put_times(const ranks *r, rocl_tables *out, rocl_error *err)
     return ROCL_OK;
 }
 
-/* ---- the tables of ranks over time ----------------------------------------------------------- */
-
-/* A step of a rank. */
-typedef struct step_row {
-    uint32_t rank_index;
-    const char *rank;
-    uint32_t name;
-    const char *stem; /* the name up to the number */
-    size_t stem_len;
-    uint64_t number;
-    work_sum sum;
-    double relative;
-} step_row;
-
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(step_row, field)
-
-static const rocl_column step_columns[] = {
-    {"place", "Rank", ROCL_UNIT_TEXT, CELL(rank)},
-    {"step", "Step", ROCL_UNIT_TEXT, CELL(name)},
-    {"number", "Number", ROCL_UNIT_COUNT, CELL(number)},
-    {"calls", "Calls", ROCL_UNIT_COUNT, CELL(sum.calls)},
-    {"total_ns", "Total", ROCL_UNIT_NS, CELL(sum.total)},
-    {"relative", "Of mean", ROCL_UNIT_NUMBER, CELL(relative)},
-};
-
-static const rocl_table_def step_table = {&rocl_ranks_report.tab, "rank_steps", "Steps by rank",
-                                          ROCL_COLUMNS(step_columns)};
-
-static int compare_stems(const step_row *x, const step_row *y)
-{
-    return rocl_compare_bytes(x->stem, x->stem_len, y->stem, y->stem_len);
-}
-
-static int compare_by_step(const void *a, const void *b)
-{
-    const step_row *x = a, *y = b;
-    int c = compare_stems(x, y);
-    if (!c)
-        c = x->number < y->number ? -1 : x->number > y->number;
-    return c ? c : rocl_number_order(x->rank_index, y->rank_index);
-}
-
-static int compare_by_rank(const void *a, const void *b)
-{
-    const step_row *x = a, *y = b;
-    int c = rocl_number_order(x->rank_index, y->rank_index);
-    return c ? c : compare_by_step(a, b);
-}
-
-/* Markers with a count, "step:3" or "ProfilerStep#12", of which two ranks have the same number: of
- * several kinds that with the most time, the outer one. *count: 0: none. */
-static step_row *list_steps(const ranks *r, size_t *count, rocl_error *err)
-{
-    step_row *rows = calloc(r->cell_count + 1, sizeof *rows);
-    size_t n = 0, from = 0, first = 0, end = 0;
-    int64_t most = -1;
-    *count = 0;
-    if (!rows) {
-        rocl_fail_memory(err);
-        return NULL;
-    }
-    for (size_t i = 0; i < r->cell_count; i++) {
-        const rank_cell *c = &r->cells[i];
-        size_t len;
-        step_row s = {.rank_index = c->key.rank, .name = c->key.name, .sum = c->sum};
-        s.stem = rocl_strings_get(r->c.trace->strings, c->key.name, &len);
-        if (c->key.work == MARKER &&
-            rocl_step_names_match(r->c.trace->steps, s.stem, len, &s.stem_len, &s.number) &&
-            s.number != ROCL_STEP_UNNUMBERED)
-            rows[n++] = s;
-    }
-    qsort(rows, n, sizeof *rows, compare_by_step);
-    for (size_t to; from < n; from = to) {
-        int64_t total = 0;
-        bool shared = false;
-        for (to = from; to < n && !compare_stems(&rows[from], &rows[to]); to++) {
-            total = rocl_add_saturated(total, rows[to].sum.total);
-            shared |= to > from && rows[to].number == rows[to - 1].number;
-        }
-        if (shared && total > most) {
-            most = total;
-            first = from;
-            end = to;
-        }
-    }
-    for (from = first; from < end;) {
-        size_t to = from;
-        double mean = 0;
-        for (; to < end && rows[to].number == rows[from].number; to++)
-            mean += (double)rows[to].sum.total;
-        mean /= (double)(to - from);
-        for (; from < to; from++)
-            rows[from].relative = rocl_ratio((double)rows[from].sum.total, mean);
-    }
-    *count = end - first;
-    memmove(rows, rows + first, *count * sizeof *rows);
-    qsort(rows, *count, sizeof *rows, compare_by_rank);
-    return rows;
-}
-
-/* What the kernels of a rank took in a slice of time; more than the slice if several ran. */
-typedef struct rank_slice_row {
-    const char *rank;
-    int64_t slice, start, end, ns;
-} rank_slice_row;
-
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(rank_slice_row, field)
-
-static const rocl_column rank_slice_columns[] = {
-    {"place", "Rank", ROCL_UNIT_TEXT, CELL(rank)},
-    {"slice", "Slice", ROCL_UNIT_COUNT, CELL(slice)},
-    {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
-    {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
-    {"kernels_ns", "Kernel time", ROCL_UNIT_NS, CELL(ns)},
-};
-
-static const rocl_table_def rank_slice_table = {&rocl_ranks_report.tab, "rank_timeline",
-                                                "Kernel time by rank over time",
-                                                ROCL_COLUMNS(rank_slice_columns)};
-
-static void put_rank_slices(const ranks *r, rocl_tables *out)
-{
-    rocl_report_rows t = rocl_begin_table(&r->c, out, &rank_slice_table, 0);
-    rank_slices *s = &r->workers[0].slices;
-    char name[48];
-    for (unsigned w = 1; w < r->c.trace->opt.jobs; w++)
-        add_slices(s, r->list.count, &r->workers[w].slices);
-    for (uint32_t of = 0; of < r->list.count && s->any; of++)
-        for (int64_t i = s->first; i <= s->last && has_events(r, of); i++)
-            rocl_add_row(&t, &(rank_slice_row){rocl_rank_name(&r->list.all[of], name), i - s->first,
-                                               i << s->shift, (i + 1) << s->shift,
-                                               *slice_at(s, of, i)});
-}
-
-/* Steps by rank, or, if no markers have a count, time by rank; only one of the two. */
-static rocl_status put_ranks_over_time(const ranks *r, rocl_tables *out, rocl_error *err)
-{
-    size_t n;
-    char name[48];
-    step_row *rows = list_steps(r, &n, err);
-    if (!rows)
-        return ROCL_INTERNAL;
-    if (n) {
-        rocl_report_rows t = rocl_begin_table(&r->c, out, &step_table, 0);
-        for (size_t i = 0; i < n; i++) {
-            rows[i].rank = rocl_rank_name(&r->list.all[rows[i].rank_index], name);
-            rocl_add_row(&t, &rows[i]);
-        }
-    } else {
-        put_rank_slices(r, out);
-    }
-    free(rows);
-    return ROCL_OK;
-}
-
-const rocl_report_def rocl_ranks_report = {
-    "ranks",
-    {"rank", "Ranks"},
-    "how evenly kernels and markers are distributed over ranks",
-    (const rocl_table_def *const[]){&rank_table, &time_table, &step_table, &rank_slice_table,
-                                    &spread_table, NULL}};
-
 /* ---- the collector --------------------------------------------------------------------------- */
 
 static rocl_status open_ranks(void *self, rocl_error *err)
@@ -651,9 +408,6 @@ static rocl_status open_ranks(void *self, rocl_error *err)
     r->workers = calloc(r->c.trace->opt.jobs, sizeof *r->workers);
     rocl_status st = r->keys && r->workers ? rocl_rank_list_make(&r->list, r->c.trace, err)
                                            : rocl_fail_memory(err);
-    for (unsigned w = 0; st == ROCL_OK && w < r->c.trace->opt.jobs && !r->c.options->pictures; w++)
-        if (!(r->workers[w].slices.ns = calloc(r->list.count + 1, sizeof *r->workers[w].slices.ns)))
-            st = rocl_fail_memory(err);
     return st;
 }
 
@@ -667,18 +421,14 @@ static rocl_status finish_ranks(void *self, rocl_tables *out, rocl_error *err)
         st = put_ranks(r, out, err);
     if (st == ROCL_OK && !r->c.options->pictures)
         st = put_times(r, out, err);
-    if (st == ROCL_OK && !r->c.options->pictures && r->used > 1)
-        st = put_ranks_over_time(r, out, err);
     return st == ROCL_OK ? put_spreads(r, out, err) : st;
 }
 
 static void close_ranks(void *self)
 {
     ranks *r = self;
-    for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++) {
+    for (unsigned w = 0; r->workers && w < r->c.trace->opt.jobs; w++)
         free(r->workers[w].by_key);
-        free(r->workers[w].slices.ns);
-    }
     rocl_strings_free(r->keys);
     rocl_rank_list_free(&r->list);
     free(r->workers);
@@ -687,7 +437,7 @@ static void close_ranks(void *self)
 }
 
 const rocl_collector_def rocl_ranks_collector = {
-    .reports = 1u << ROCL_REPORT_RANKS,
+    .tables = (const rocl_table_def *const[]){&rank_table, &time_table, &spread_table, NULL},
     .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(ranks),
     .open = open_ranks,

@@ -100,6 +100,89 @@ int rocl_compare_texts(const rocl_trace *t, uint32_t a, uint32_t b)
     return rocl_compare_bytes(p, n, q, m);
 }
 
+/* ---- reports -------------------------------------------------------------------------------- */
+
+const rocl_report_def rocl_report_defs[ROCL_REPORTS] = {
+    [ROCL_REPORT_SUMMARY] = {"summary",
+                             {"summary", "Summary"},
+                             "kernels, calls, markers and copies: by domain, and by name"},
+    [ROCL_REPORT_KERNELS] = {"kernels",
+                             {"kernel", "Kernels"},
+                             "kernels by name, by what they compute, and by duration"},
+    [ROCL_REPORT_COPIES] = {"copies",
+                            {"copies", "Copies"},
+                            "memory copies by direction and agents, with bytes and bandwidth"},
+    [ROCL_REPORT_OVERLAP] = {"overlap",
+                             {"overlap", "Overlap"},
+                             "for each GPU: how long it computed, copied, did both, or was idle"},
+    [ROCL_REPORT_GAPS] = {"gaps",
+                          {"gap", "Gaps"},
+                          "for each GPU: when it was idle, for how long, and between which kernels "
+                          "or copies"},
+    [ROCL_REPORT_LAUNCH] = {"launch",
+                            {"launch", "Launch"},
+                            "calls that launch work, delays until it begins and their causes, HIP "
+                            "graphs"},
+    [ROCL_REPORT_STREAMS] = {"streams",
+                             {"stream", "Streams"},
+                             "for each stream and queue: when it was busy, how many at once, "
+                             "outstanding work"},
+    [ROCL_REPORT_MEMORY] = {"memory",
+                            {"memory", "Memory"},
+                            "for each agent: memory allocated and freed, the peak, and memory "
+                            "never freed"},
+    [ROCL_REPORT_MARKERS] = {"markers",
+                             {"marker", "Markers"},
+                             "marker ranges by name: time on the host, and GPU work launched "
+                             "inside"},
+    [ROCL_REPORT_STEPS] = {"steps",
+                           {"step", "Steps"},
+                           "steps of a program, what stands out in them, and kernels that repeat"},
+    [ROCL_REPORT_RANKS] = {"ranks",
+                           {"rank", "Ranks"},
+                           "how even the work of ranks is, how late they come to collectives, who "
+                           "waits"},
+    [ROCL_REPORT_COUNTERS] = {"counters",
+                              {"counter", "Counters"},
+                              "counters of kernels; power, frequency and other samples; energy"},
+    [ROCL_REPORT_ROOFLINE] = {"roofline",
+                              {"roofline", "Roofline"},
+                              "what operators computed and moved against a peak; occupancy of "
+                              "kernels"},
+    [ROCL_REPORT_ATTRIBUTION] = {"attribution",
+                                 {"attribution", "Attribution"},
+                                 "GPU time of the markers, operators, functions and calls that "
+                                 "launched it"},
+    [ROCL_REPORT_CRITICAL_PATH] = {"critical-path",
+                                   {"critical_path", "Critical path"},
+                                   "what the end of the trace waited for, back to its begin, and "
+                                   "what would shorten it"},
+    [ROCL_REPORT_DOCTOR] = {"doctor",
+                            {"doctor", "Doctor"},
+                            "whether the trace can be trusted: what is missing, does not fit, or "
+                            "was lost"},
+};
+
+const char *rocl_report_name(rocl_report r)
+{
+    return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r].name : "";
+}
+
+const char *rocl_report_help(rocl_report r)
+{
+    return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r].help : "";
+}
+
+bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def)
+{
+    bool listed = !o->tables, reported = false;
+    for (const char *const *key = o->tables; key && *key && !listed; key++)
+        listed = !strcmp(*key, def->key);
+    for (unsigned r = 0; r < ROCL_REPORTS && listed && !reported; r++)
+        reported = o->reports >> r & 1 && def->tab == &rocl_report_defs[r].tab;
+    return reported;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The names for pictures, which outlive the trace. */
@@ -119,6 +202,8 @@ rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
 {
     const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
+    if (c->def && !rocl_table_wanted(o, def))
+        return r;
     int64_t first = 0, last;
     bool times = false, classes = false;
     const bool timed = c->trace && rocl_trace_times(c->trace, &first, &last);
@@ -186,7 +271,8 @@ static void put_cells(const rocl_report_rows *r, rocl_datum *cell, const void *r
 
 static void put_row(const rocl_report_rows *r, const void *row, size_t others)
 {
-    put_cells(r, r->table ? rocl_table_row(r->table) : NULL, row, others);
+    if (r->table)
+        put_cells(r, rocl_table_row(r->table), row, others);
 }
 
 void rocl_add_row(const rocl_report_rows *r, const void *row)
@@ -240,11 +326,13 @@ void rocl_add_made_rows(const rocl_report_rows *r, rocl_make_row *make, const vo
                         size_t size, void (*add)(void *sum, const void *row))
 {
     const size_t shown = rocl_rows_shown(r->c->options, n);
+    if (!r->table)
+        return;
     char *row = malloc(2 * size), *sum = row + size;
     r->out->incomplete |= !row;
     if (!row)
         return;
-    if (r->c->options->rests && r->table)
+    if (r->c->options->rests)
         keep_rests(r, make, ctx, n, shown, size, add);
     for (size_t i = 0; i < shown; i++) {
         make(ctx, i, row);

@@ -1,13 +1,15 @@
 /* How a report is made.
  *
  *     batches of events --add_batch--> collector --finish--> tables of rows
- *       (all workers at once)          (one thread; reports run side by side)
+ *       (all workers at once)          (one thread; collectors run side by side)
  *
- * A report is one file that reads from top to bottom: what is collected, the columns of its tables,
- * and at the end what makes it known: a rocl_collector_def, which stats.c runs, and a
- * rocl_report_def, which gives it a name, a line of help, a tab on the HTML page, and says which
- * tables and columns it may have (tests hold these against rocstats(1)). Both have a line in
- * stats.c. The bones of a small one, calls by thread (the whole of it is in lib/README.md):
+ * A report is a question: a row of rocl_report_defs in report.c, which gives it a name, a tab on
+ * the HTML page, and a line of help. A collector answers with tables, and is a file that reads from
+ * top to bottom: what is collected, the columns of its tables, and at the end its
+ * rocl_collector_def, which has a line in stats.c. Its tables say which report they are of; it is
+ * made when one of them is wanted. Each report has a table of its name. Tests hold tables and
+ * columns against the manual. The bones of a small one, calls by thread (the whole of it is in
+ * lib/README.md):
  *
  *     typedef struct thread_row {
  *         uint32_t name;                                 // text
@@ -32,7 +34,7 @@
  *     };
  *
  *     static const rocl_table_def thread_table = {
- *         &rocl_threads_report.tab, "threads", "Calls by thread", ROCL_COLUMNS(columns)};
+ *         ROCL_TAB(SUMMARY), "threads", "Calls by thread", ROCL_COLUMNS(columns)};
  *
  *     static rocl_status finish_threads(void *self, rocl_tables *out, rocl_error *err)
  *     {
@@ -44,7 +46,7 @@
  *     }
  *
  * Functions that add tables, rows and cells do not fail: where memory is out, the tables are marked
- * as incomplete, and rocl_stats fails. */
+ * as incomplete, and rocl_stats fails. A table that is not wanted takes its rows and drops them. */
 #ifndef ROCL_ANALYSIS_REPORT_H
 #define ROCL_ANALYSIS_REPORT_H
 
@@ -60,6 +62,7 @@
 typedef struct rocl_calls rocl_calls;
 typedef struct rocl_collector_def rocl_collector_def;
 typedef struct rocl_report_def rocl_report_def;
+typedef struct rocl_table_def rocl_table_def;
 typedef struct rocl_gather_def rocl_gather_def;
 typedef struct rocl_keyed rocl_keyed;
 
@@ -84,12 +87,12 @@ typedef struct rocl_collector {
 
 /* `self` is the collector's struct. Functions but `open` and `add_batch` may be NULL. */
 struct rocl_collector_def {
-    uint32_t reports; /* 1 << rocl_report each: it is made when one of them is wanted */
-    uint32_t kinds;   /* ROCL_BIT()s of the events that it gets */
-    size_t size;      /* bytes of its struct, which is zeroed */
-    bool by_stream;   /* it is made only with that option, and not in brief */
-    bool with_derive; /* only with files of that option */
-    bool slow;        /* to finish: begun before the others */
+    const rocl_table_def *const *tables; /* NULL at the end: it is made when one is wanted */
+    uint32_t kinds;                      /* ROCL_BIT()s of the events that it gets */
+    size_t size;                         /* bytes of its struct, which is zeroed */
+    bool by_stream;                      /* it is made only with that option, and not in brief */
+    bool with_derive;                    /* only with files of that option */
+    bool slow;                           /* to finish: begun before the others */
     /* It needs much memory beside the space of its sorters then: one such after the other. */
     bool large;
     rocl_status (*open)(void *self, rocl_error *err); /* close is called also when it fails */
@@ -107,10 +110,8 @@ struct rocl_collector_def {
     const rocl_gather_def *gather;
 };
 
-static inline bool rocl_report_wanted(const rocl_stats_options *o, rocl_report r)
-{
-    return o->reports >> r & 1;
-}
+/* Is it a table of a report that is wanted, and not left out? */
+bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def);
 
 /* A sorter that is sealed after each task, and freed with the collector. NULL: memory is out. */
 rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words);
@@ -229,18 +230,18 @@ typedef struct rocl_column {
 #define ROCL_COLUMNS(c) (c), sizeof(c) / sizeof *(c)
 
 /* A table that a report may have; static. */
-typedef struct rocl_table_def {
+struct rocl_table_def {
     const rocl_table_tab *tab; /* the tab of its report */
     const char *key, *title;
     const rocl_column *columns;
     size_t column_count; /* 64 at most */
-} rocl_table_def;
+};
 
 /* A table while rows are put into it. */
 struct rocl_report_rows {
     const rocl_collector *c;
     rocl_tables *out;
-    rocl_table *table; /* NULL: memory is out */
+    rocl_table *table; /* NULL: memory is out, or it is not wanted */
     const rocl_table_def *def;
     uint64_t shown; /* by column */
 };
@@ -339,27 +340,20 @@ rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, roc
  */
 rocl_status rocl_report_outcome(const rocl_tables *out, rocl_trace *t);
 
-/* ---- reports (in the file of each) ----------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 struct rocl_report_def {
-    const char *name;                    /* "kernels", as users type it */
-    rocl_table_tab tab;                  /* where its tables are on an HTML page */
-    const char *help;                    /* what it is about, as rocstats(1) has it */
-    const rocl_table_def *const *tables; /* all that it may have, NULL at the end */
+    const char *name;   /* "kernels", as users type it */
+    rocl_table_tab tab; /* where its tables are on an HTML page */
+    const char *help;   /* what it is about, as rocstats(1) has it */
 };
 
-extern const rocl_report_def rocl_attribution_report, rocl_classes_report, rocl_collectives_report,
-    rocl_copies_report, rocl_counters_report, rocl_critical_path_report, rocl_doctor_report,
-    rocl_domains_report, rocl_gaps_report, rocl_graphs_report, rocl_histogram_report,
-    rocl_kernels_report, rocl_launch_report, rocl_markers_report, rocl_memory_report,
-    rocl_occupancy_report, rocl_overlap_report, rocl_queues_report, rocl_ranks_report,
-    rocl_roofline_report, rocl_samples_report, rocl_sequences_report, rocl_steps_report,
-    rocl_streams_report, rocl_summary_report, rocl_timeline_report;
-
-extern const rocl_report_def *const rocl_report_defs[ROCL_REPORTS]; /* stats.c */
-
-/* Tables that another file than that of their report makes. */
-extern const rocl_table_def rocl_copy_rate_table, rocl_copy_slice_table;
+extern const rocl_report_def rocl_report_defs[ROCL_REPORTS];
+/* What makes a table one of that report: the first member of its definition. */
+#define ROCL_TAB(report) (&rocl_report_defs[ROCL_REPORT_##report].tab)
+/* The i-th of all tables of reports, in the order in which they are made; NULL after the last
+ * (stats.c). */
+const rocl_table_def *rocl_report_table_def(size_t i);
 
 extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector,
     rocl_summary_collector, rocl_overlap_collector, rocl_gaps_collector, rocl_lane_gaps_collector,
@@ -367,9 +361,8 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_samples_collector,
     rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector,
-    rocl_collectives_collector, rocl_steps_collector, rocl_queues_collector,
-    rocl_copy_rates_collector, rocl_graphs_collector, rocl_sequences_collector,
-    rocl_critical_path_collector;
+    rocl_collectives_collector, rocl_steps_collector, rocl_queues_collector, rocl_graphs_collector,
+    rocl_sequences_collector, rocl_critical_path_collector;
 
 /* The tables that other functions than rocl_stats() make, NULL at the end. */
 extern const rocl_table_def *const rocl_advice_tables[],

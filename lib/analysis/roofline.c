@@ -300,14 +300,8 @@ static const rocl_column columns[] = {
     {"peak_ns", "At peak", ROCL_UNIT_NS, IF_PEAK, ROCL_CELL_BY(rocl_field_known, op_row, least)},
 };
 
-static const rocl_table_def roofline_table = {&rocl_roofline_report.tab, "roofline",
+static const rocl_table_def roofline_table = {ROCL_TAB(ROOFLINE), "roofline",
                                               "Work done by operators", ROCL_COLUMNS(columns)};
-
-const rocl_report_def rocl_roofline_report = {
-    "roofline",
-    {"roofline", "Roofline"},
-    "what operators of PyTorch computed and moved, by the shapes of their inputs, against a peak",
-    (const rocl_table_def *const[]){&roofline_table, NULL}};
 
 /* The rates of a row, or of a sum of rows. */
 static void compute_rates(op_row *r)
@@ -415,7 +409,7 @@ static void close_roofline(void *self)
 static const rocl_gather_def gather_roofline = {.settle = sweep_operators, ROCL_GATHER_KEYED};
 
 const rocl_collector_def rocl_roofline_collector = {
-    .reports = 1u << ROCL_REPORT_ROOFLINE,
+    .tables = (const rocl_table_def *const[]){&roofline_table, NULL},
     .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(roofline),
     .open = open_roofline,

@@ -595,19 +595,13 @@ static const rocl_column marker_columns[] = {
     {"joules", "Energy", ROCL_UNIT_JOULES, CELL(joules)},
 };
 
-static const rocl_table_def track_table = {&rocl_samples_report.tab, "sample_tracks", "Samples",
+static const rocl_table_def track_table = {ROCL_TAB(COUNTERS), "sample_tracks", "Samples",
                                            ROCL_COLUMNS(track_columns)};
-static const rocl_table_def slice_table = {&rocl_samples_report.tab, "sample_timeline",
+static const rocl_table_def slice_table = {ROCL_TAB(COUNTERS), "sample_timeline",
                                            "Samples over time", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def marker_table = {&rocl_samples_report.tab, "sample_markers",
+static const rocl_table_def marker_table = {ROCL_TAB(COUNTERS), "sample_markers",
                                             "Samples while markers lasted",
                                             ROCL_COLUMNS(marker_columns)};
-
-const rocl_report_def rocl_samples_report = {
-    "samples", ROCL_SAMPLES_TAB,
-    "sampled values by GPU and process: power, frequency, memory; energy of GPUs and kernels",
-    (const rocl_table_def *const[]){&track_table, &slice_table, &marker_table, &rocl_energy_table,
-                                    &rocl_kernel_energy_table, NULL}};
 
 /* GPUs first, then processes; counters by name, [2] before [10]. */
 static int compare_tracks(const void *a, const void *b, void *ctx)
@@ -821,7 +815,7 @@ static void close_sampled(void *self)
 }
 
 const rocl_collector_def rocl_samples_collector = {
-    .reports = 1u << ROCL_REPORT_SAMPLES,
+    .tables = (const rocl_table_def *const[]){&track_table, &slice_table, &marker_table, NULL},
     .kinds = ROCL_BIT(ROCL_SAMPLE) | ROCL_BIT(ROCL_MARKER),
     .size = sizeof(sampled),
     .open = open_sampled,

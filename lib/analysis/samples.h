@@ -4,12 +4,6 @@
 
 #include "analysis/report.h"
 
-/* The tab of its tables on an HTML page. */
-#define ROCL_SAMPLES_TAB                                                                           \
-    {                                                                                              \
-        "samples", "Samples"                                                                       \
-    }
-
 extern const rocl_table_def rocl_energy_table, rocl_kernel_energy_table; /* energy.c */
 
 /* The watts of a unit of power: 1e-3 for "mW", ignoring case. 0: not a unit of power. */

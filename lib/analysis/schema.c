@@ -33,27 +33,27 @@
 /* All that their data may hold. */
 static const struct command_tables {
     const char *command;
-    const rocl_report_def *const *reports; /* ROCL_REPORTS of them, or NULL */
-    const rocl_table_def *const *tables;   /* NULL at the end, or NULL */
-    bool all;                              /* all of them are always present */
+    bool reports;                        /* those of all reports */
+    const rocl_table_def *const *tables; /* further ones, NULL at the end; or NULL */
+    bool all;                            /* all of them are always present */
     const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
-    {"stats", rocl_report_defs, rocl_advice_tables, false, NULL},
-    {"compare", NULL, rocl_compare_tables, false, NULL},
-    {"info", NULL, rocl_description_tables, false, NULL},
-    {"show", NULL, rocl_show_tables, false, NULL},
-    {"correlate", NULL, rocl_correlate_tables, false, NULL},
-    {"recipes", NULL, rocl_recipe_tables, true, NULL},
-    {"query", NULL, NULL, false, QUERY_DATA},
-    {"check", NULL, rocl_check_tables, true, NULL},
-    {"csv", NULL, NULL, false, OUTPUT_DATA},
-    {"pftrace", NULL, NULL, false, OUTPUT_DATA},
-    {"otf2", NULL, NULL, false, OUTPUT_DATA},
-    {"json", NULL, NULL, false, OUTPUT_DATA},
-    {"rpt", NULL, NULL, false, OUTPUT_DATA},
-    {"merge", NULL, NULL, false, OUTPUT_DATA},
-    {"convert", NULL, NULL, false, OUTPUT_DATA},
-    {"export", NULL, NULL, false, OUTPUT_DATA},
+    {"stats", true, rocl_advice_tables, false, NULL},
+    {"compare", false, rocl_compare_tables, false, NULL},
+    {"info", false, rocl_description_tables, false, NULL},
+    {"show", false, rocl_show_tables, false, NULL},
+    {"correlate", false, rocl_correlate_tables, false, NULL},
+    {"recipes", false, rocl_recipe_tables, true, NULL},
+    {"query", false, NULL, false, QUERY_DATA},
+    {"check", false, rocl_check_tables, true, NULL},
+    {"csv", false, NULL, false, OUTPUT_DATA},
+    {"pftrace", false, NULL, false, OUTPUT_DATA},
+    {"otf2", false, NULL, false, OUTPUT_DATA},
+    {"json", false, NULL, false, OUTPUT_DATA},
+    {"rpt", false, NULL, false, OUTPUT_DATA},
+    {"merge", false, NULL, false, OUTPUT_DATA},
+    {"convert", false, NULL, false, OUTPUT_DATA},
+    {"export", false, NULL, false, OUTPUT_DATA},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -222,10 +222,8 @@ static void put_data_schema(schema *s, const struct command_tables *c)
         rocl_buf_byte(&s->b, ']');
     }
     begin_object(s, "properties");
-    for (size_t r = 0; c->reports && r < ROCL_REPORTS; r++)
-        for (const rocl_table_def *const *d = c->reports[r]->tables; *d; d++)
-            if (d == c->reports[r]->tables || strcmp(d[-1]->key, (*d)->key) != 0)
-                put_table_schema(s, *d); /* the second of a key is drawn for people */
+    for (size_t i = 0; c->reports && rocl_report_table_def(i); i++)
+        put_table_schema(s, rocl_report_table_def(i));
     for (const rocl_table_def *const *d = c->tables; d && *d; d++)
         put_table_schema(s, *d);
     end_properties(s);

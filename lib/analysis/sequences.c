@@ -485,18 +485,11 @@ static const rocl_column place_columns[] = {
     {"gap_average_ns", "Gap before", ROCL_UNIT_NS, CELL(gap_average)},
 };
 
-static const rocl_table_def sequence_table = {&rocl_sequences_report.tab, "sequences",
-                                              "Frequent sequences of kernels",
-                                              ROCL_COLUMNS(sequence_columns)};
-static const rocl_table_def place_table = {&rocl_sequences_report.tab, "sequence_kernels",
+static const rocl_table_def sequence_table = {
+    ROCL_TAB(STEPS), "sequences", "Frequent sequences of kernels", ROCL_COLUMNS(sequence_columns)};
+static const rocl_table_def place_table = {ROCL_TAB(STEPS), "sequence_kernels",
                                            "Kernels of frequent sequences",
                                            ROCL_COLUMNS(place_columns)};
-
-const rocl_report_def rocl_sequences_report = {
-    "sequences",
-    {"sequence", "Sequences"},
-    "sequences of kernels that streams run again and again, and the gaps in them",
-    (const rocl_table_def *const[]){&sequence_table, &place_table, NULL}};
 
 static void add_sequence(void *into, const void *from)
 {
@@ -607,7 +600,7 @@ static void close_sequences(void *self)
 }
 
 const rocl_collector_def rocl_sequences_collector = {
-    .reports = 1u << ROCL_REPORT_SEQUENCES,
+    .tables = (const rocl_table_def *const[]){&sequence_table, &place_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH),
     .size = sizeof(sequences),
     .slow = true,

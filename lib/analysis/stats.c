@@ -1,4 +1,4 @@
-/* The reports that there are, and one pass over the trace for all that are wanted. */
+/* One pass over the trace for all tables that are wanted. */
 #include <pthread.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -14,46 +14,17 @@
 #include "base/pool.h"
 #include "trace/pipeline.h"
 
-const rocl_report_def *const rocl_report_defs[ROCL_REPORTS] = {
-    [ROCL_REPORT_DOMAINS] = &rocl_domains_report,
-    [ROCL_REPORT_SUMMARY] = &rocl_summary_report,
-    [ROCL_REPORT_KERNELS] = &rocl_kernels_report,
-    [ROCL_REPORT_COPIES] = &rocl_copies_report,
-    [ROCL_REPORT_OVERLAP] = &rocl_overlap_report,
-    [ROCL_REPORT_GAPS] = &rocl_gaps_report,
-    [ROCL_REPORT_LAUNCH] = &rocl_launch_report,
-    [ROCL_REPORT_MARKERS] = &rocl_markers_report,
-    [ROCL_REPORT_RANKS] = &rocl_ranks_report,
-    [ROCL_REPORT_TIMELINE] = &rocl_timeline_report,
-    [ROCL_REPORT_HISTOGRAM] = &rocl_histogram_report,
-    [ROCL_REPORT_MEMORY] = &rocl_memory_report,
-    [ROCL_REPORT_COUNTERS] = &rocl_counters_report,
-    [ROCL_REPORT_STREAMS] = &rocl_streams_report,
-    [ROCL_REPORT_SAMPLES] = &rocl_samples_report,
-    [ROCL_REPORT_DOCTOR] = &rocl_doctor_report,
-    [ROCL_REPORT_ATTRIBUTION] = &rocl_attribution_report,
-    [ROCL_REPORT_CLASSES] = &rocl_classes_report,
-    [ROCL_REPORT_OCCUPANCY] = &rocl_occupancy_report,
-    [ROCL_REPORT_ROOFLINE] = &rocl_roofline_report,
-    [ROCL_REPORT_COLLECTIVES] = &rocl_collectives_report,
-    [ROCL_REPORT_STEPS] = &rocl_steps_report,
-    [ROCL_REPORT_QUEUES] = &rocl_queues_report,
-    [ROCL_REPORT_GRAPHS] = &rocl_graphs_report,
-    [ROCL_REPORT_SEQUENCES] = &rocl_sequences_report,
-    [ROCL_REPORT_CRITICAL_PATH] = &rocl_critical_path_report,
-};
-
 /* In the order of their tables. Calls come first: others look them up. */
 static const rocl_collector_def *const collectors[] = {
-    &rocl_calls_collector,       &rocl_summary_collector,     &rocl_overlap_collector,
-    &rocl_gaps_collector,        &rocl_lane_gaps_collector,   &rocl_timeline_collector,
-    &rocl_histogram_collector,   &rocl_launch_collector,      &rocl_markers_collector,
-    &rocl_ranks_collector,       &rocl_memory_collector,      &rocl_counter_collector,
-    &rocl_derived_collector,     &rocl_streams_collector,     &rocl_samples_collector,
-    &rocl_energy_collector,      &rocl_occupancy_collector,   &rocl_roofline_collector,
-    &rocl_attribution_collector, &rocl_collectives_collector, &rocl_doctor_collector,
-    &rocl_steps_collector,       &rocl_queues_collector,      &rocl_copy_rates_collector,
-    &rocl_graphs_collector,      &rocl_sequences_collector,   &rocl_critical_path_collector,
+    &rocl_calls_collector,       &rocl_summary_collector,       &rocl_overlap_collector,
+    &rocl_gaps_collector,        &rocl_lane_gaps_collector,     &rocl_timeline_collector,
+    &rocl_histogram_collector,   &rocl_launch_collector,        &rocl_markers_collector,
+    &rocl_ranks_collector,       &rocl_memory_collector,        &rocl_counter_collector,
+    &rocl_derived_collector,     &rocl_streams_collector,       &rocl_samples_collector,
+    &rocl_energy_collector,      &rocl_occupancy_collector,     &rocl_roofline_collector,
+    &rocl_attribution_collector, &rocl_collectives_collector,   &rocl_doctor_collector,
+    &rocl_steps_collector,       &rocl_queues_collector,        &rocl_graphs_collector,
+    &rocl_sequences_collector,   &rocl_critical_path_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };
@@ -74,16 +45,35 @@ typedef struct stats {
     pthread_mutex_t large; /* held by the collector of that kind that is being finished */
 } stats;
 
-const char *rocl_report_name(rocl_report r)
+const rocl_table_def *rocl_report_table_def(size_t i)
 {
-    return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r]->name : "";
+    for (size_t c = 0; c < COLLECTORS; c++)
+        for (const rocl_table_def *const *d = collectors[c]->tables; d && *d; d++)
+            if (i-- == 0)
+                return *d;
+    return NULL;
+}
+
+const char *rocl_report_table(rocl_report r, size_t i)
+{
+    const rocl_table_def *d;
+    for (size_t k = 0; (unsigned)r < ROCL_REPORTS && (d = rocl_report_table_def(k)); k++)
+        if (d->tab == &rocl_report_defs[r].tab && i-- == 0)
+            return d->key;
+    return NULL;
 }
 
 /* ---- collectors ------------------------------------------------------------------------------ */
 
 static bool is_wanted(const rocl_collector_def *def, const rocl_stats_options *o)
 {
-    return (o->reports & def->reports) && (!def->by_stream || (o->by_stream && !o->brief)) &&
+    bool wanted = false;
+    for (const rocl_table_def *const *d = def->tables; d && *d && !wanted; d++)
+        wanted = rocl_table_wanted(o, *d);
+    /* Calls are collected where another looks them up. */
+    for (size_t i = 0; i < COLLECTORS && def == &rocl_calls_collector && !wanted; i++)
+        wanted = collectors[i]->look_up_calls && is_wanted(collectors[i], o);
+    return wanted && (!def->by_stream || (o->by_stream && !o->brief)) &&
            (!def->with_derive || (o->derive && *o->derive));
 }
 
@@ -303,7 +293,7 @@ static rocl_sink make_sink(stats *s)
 /* ---- a team ---------------------------------------------------------------------------------- */
 
 /* The options that are lists of texts, and those that are texts. */
-#define OPTION_LISTS(X) X(domains) X(summary_groups) X(derive) X(what_if)
+#define OPTION_LISTS(X) X(tables) X(domains) X(summary_groups) X(derive) X(what_if)
 #define OPTION_TEXTS(X) X(derive_arch) X(peak) X(peaks)
 
 static void put_text(rocl_buf *to, const char *text)

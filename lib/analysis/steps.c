@@ -329,28 +329,6 @@ static const rocl_column domain_columns[] = {
     {"outlier_steps", "Which", ROCL_UNIT_TEXT, CELL(outliers)},
 };
 
-/* A domain in a step. */
-typedef struct event_row {
-    const char *marker, *rank, *domain;
-    uint32_t name; /* text */
-    uint64_t number;
-    rocl_step_sum sum;
-} event_row;
-
-#undef CELL
-#undef MINOR
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(event_row, field)
-
-static const rocl_column event_columns[] = {
-    {"marker", "Marker", ROCL_UNIT_TEXT, CELL(marker)},
-    {"place", "Rank", ROCL_UNIT_TEXT, CELL(rank)},
-    {"step", "Step", ROCL_UNIT_TEXT, CELL(name)},
-    {"number", "Number", ROCL_UNIT_COUNT, CELL(number)},
-    {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
-    {"events", "Events", ROCL_UNIT_COUNT, ROCL_SUM, ROCL_CELL(event_row, sum.count)},
-    {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(event_row, sum.ns)},
-};
-
 /* A name of kernels or copies over the steps that have it. */
 typedef struct name_row {
     uint32_t series, name; /* name: text */
@@ -362,6 +340,7 @@ typedef struct name_row {
 } name_row;
 
 #undef CELL
+#undef MINOR
 #define CELL(field)  ROCL_ALWAYS, ROCL_CELL(name_row, field)
 #define MINOR(field) ROCL_MINOR, ROCL_CELL(name_row, field)
 #define REST(field)  ROCL_IN_REST, ROCL_CELL(name_row, field)
@@ -385,28 +364,16 @@ static const rocl_column name_columns[] = {
     {"outlier_steps", "Which", ROCL_UNIT_TEXT, MINOR(outliers)},
 };
 
-static const rocl_table_def step_table = {&rocl_steps_report.tab, "steps", "Steps",
+static const rocl_table_def step_table = {ROCL_TAB(STEPS), "steps", "Steps",
                                           ROCL_COLUMNS(step_columns)};
-static const rocl_table_def spread_table = {&rocl_steps_report.tab, "step_distribution",
-                                            "Times per step", ROCL_COLUMNS(spread_columns)};
-static const rocl_table_def across_table = {&rocl_steps_report.tab, "step_ranks",
-                                            "Steps over ranks", ROCL_COLUMNS(across_columns)};
-static const rocl_table_def domain_table = {&rocl_steps_report.tab, "step_domains",
-                                            "Events per step by domain",
-                                            ROCL_COLUMNS(domain_columns)};
-static const rocl_table_def event_table = {&rocl_steps_report.tab, "step_events",
-                                           "Events of each step by domain",
-                                           ROCL_COLUMNS(event_columns)};
-static const rocl_table_def name_table = {&rocl_steps_report.tab, "step_kernels",
-                                          "Kernels and copies per step",
-                                          ROCL_COLUMNS(name_columns)};
-
-const rocl_report_def rocl_steps_report = {
-    "steps",
-    {"step", "Steps"},
-    "steps of a program: their times, their kernels and copies, and which of them stand out",
-    (const rocl_table_def *const[]){&step_table, &spread_table, &domain_table, &event_table,
-                                    &across_table, &name_table, NULL}};
+static const rocl_table_def spread_table = {ROCL_TAB(STEPS), "step_distribution", "Times per step",
+                                            ROCL_COLUMNS(spread_columns)};
+static const rocl_table_def across_table = {ROCL_TAB(STEPS), "step_ranks", "Steps over ranks",
+                                            ROCL_COLUMNS(across_columns)};
+static const rocl_table_def domain_table = {
+    ROCL_TAB(STEPS), "step_domains", "Events per step by domain", ROCL_COLUMNS(domain_columns)};
+static const rocl_table_def name_table = {
+    ROCL_TAB(STEPS), "step_kernels", "Kernels and copies per step", ROCL_COLUMNS(name_columns)};
 
 /* "step:7 on rank 1"; the rank only if there are several. */
 static void put_step_name(rocl_buf *to, const steps *s, const step_row *r, bool ranks)
@@ -674,21 +641,6 @@ static void put_domains(const steps *s, space *v, rocl_tables *out)
             }
         }
     }
-    if (s->c.options->pictures)
-        return;
-    t = rocl_begin_table(&s->c, out, &event_table, 0);
-    for (size_t k = 0; k < s->of.series_count; k++) {
-        const rocl_step_series *own = &s->of.steps.series[k];
-        for (size_t i = own->first; i < own->first + own->count; i++)
-            for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
-                if (s->domains.of[d] && s->domains.of[d][i].count)
-                    rocl_add_row(&t, &(event_row){.marker = s->rows[i].marker,
-                                                  .rank = s->rows[i].rank,
-                                                  .name = s->rows[i].name,
-                                                  .number = s->rows[i].number,
-                                                  .domain = rocl_domain_name(d),
-                                                  .sum = s->domains.of[d][i]});
-    }
 }
 
 /* ---- the rows over ranks --------------------------------------------------------------------- */
@@ -886,7 +838,8 @@ static void close_steps(void *self)
 }
 
 const rocl_collector_def rocl_steps_collector = {
-    .reports = 1u << ROCL_REPORT_STEPS,
+    .tables = (const rocl_table_def *const[]){&step_table, &spread_table, &domain_table,
+                                              &across_table, &name_table, NULL},
     .kinds = ROCL_TIMED_KINDS,
     .size = sizeof(steps),
     .slow = true,

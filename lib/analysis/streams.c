@@ -298,39 +298,13 @@ static const rocl_column activity_columns[] = {
     {"average_busy", "Average when busy", ROCL_UNIT_NUMBER, CELL(average_busy)},
 };
 
-typedef struct level_row {
-    const rocl_gpu *gpu;
-    uint64_t streams;
-    int64_t time;
-    double percent;
-} level_row;
-
-#undef CELL
-#define CELL(field) ROCL_ALWAYS, ROCL_CELL(level_row, field)
-
-static const rocl_column level_columns[] = {
-    {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
-    {"streams", "Streams at once", ROCL_UNIT_COUNT, CELL(streams)},
-    {"time_ns", "Time", ROCL_UNIT_NS, ROCL_SUM, ROCL_CELL(level_row, time)},
-    {"percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(percent)},
-};
-
-static const rocl_table_def stream_table = {&rocl_streams_report.tab, "streams", "Streams",
+static const rocl_table_def stream_table = {ROCL_TAB(STREAMS), "streams", "Streams",
                                             ROCL_COLUMNS(stream_columns)};
-static const rocl_table_def queue_table = {&rocl_streams_report.tab, "queues", "Queues",
+static const rocl_table_def queue_table = {ROCL_TAB(STREAMS), "queues", "Queues",
                                            ROCL_COLUMNS(queue_columns)};
-static const rocl_table_def activity_table = {&rocl_streams_report.tab, "stream_activity",
+static const rocl_table_def activity_table = {ROCL_TAB(STREAMS), "stream_activity",
                                               "Streams active at once per GPU",
                                               ROCL_COLUMNS(activity_columns)};
-static const rocl_table_def level_table = {&rocl_streams_report.tab, "stream_concurrency",
-                                           "Streams at once per GPU", ROCL_COLUMNS(level_columns)};
-
-const rocl_report_def rocl_streams_report = {
-    "streams",
-    {"stream", "Streams"},
-    "for each stream and queue: when it was busy, and how many were active at once",
-    (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, &level_table,
-                                    NULL}};
 
 /* By table, and in it as the options want it; lanes that are equal by process and number. */
 static int compare_lanes(const void *a, const void *b, void *ctx)
@@ -404,23 +378,6 @@ static void put_stream_tables(streams *s, rocl_tables *out)
         row.average_busy = rocl_ratio((double)a->sum, (double)row.busy);
         rocl_add_row(&r, &row);
     }
-    r = rocl_begin_table(&s->sweep.c, out, &level_table, 0);
-    for (size_t i = 0; i < t->gpu_count; i++) {
-        const active_lanes *a = (const void *)s->sweep.results[i];
-        if (!a)
-            continue;
-        const int64_t wall = a->last - a->first;
-        int64_t idle = wall;
-        for (unsigned k = 1; k <= LEVELS; k++)
-            idle -= a->ns[k];
-        for (unsigned k = 0; k <= LEVELS; k++) {
-            const int64_t ns = k ? a->ns[k] : idle;
-            if (ns)
-                rocl_add_row(&r, &(level_row){&t->gpus[i], k, ns, rocl_percent(ns, wall)});
-        }
-        if (a->ns[LEVELS])
-            rocl_set_note(&r, "64 stands for 64 and more");
-    }
 }
 
 /* ---- the collector --------------------------------------------------------------------------- */
@@ -453,7 +410,7 @@ static void close_streams(void *self)
 }
 
 const rocl_collector_def rocl_streams_collector = {
-    .reports = 1u << ROCL_REPORT_STREAMS,
+    .tables = (const rocl_table_def *const[]){&stream_table, &queue_table, &activity_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(streams),
     .open = open_streams,

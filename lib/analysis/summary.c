@@ -70,7 +70,8 @@ enum { RECENT_BITS = 10, RECENT = 1 << RECENT_BITS };
 typedef struct summary {
     rocl_collector c;
     rocl_keyed keyed;
-    origin **recent; /* RECENT of each worker */
+    origin **recent;                            /* RECENT of each worker */
+    bool with_names, with_kernels, with_copies; /* a table of these by name is wanted */
     summary_group *groups;
     size_t group_count;
 } summary;
@@ -78,10 +79,10 @@ typedef struct summary {
 /* Does a table show them? The one of domains does not. */
 static bool has_percentiles(const void *self, const void *key)
 {
-    const rocl_stats_options *o = ((const summary *)self)->c.options;
+    const summary *s = self;
     const summary_key *k = key;
-    return k->of != OF_NAMES || rocl_report_wanted(o, ROCL_REPORT_SUMMARY) ||
-           (k->domain == ROCL_DOMAIN_KERNELS && rocl_report_wanted(o, ROCL_REPORT_KERNELS));
+    return k->of != OF_NAMES || s->with_names ||
+           (k->domain == ROCL_DOMAIN_KERNELS && s->with_kernels);
 }
 
 #define KEY(member, type)              ROCL_MEMBER(summary_key, member, KEY_##type)
@@ -239,7 +240,7 @@ static rocl_status add_summary_batch(void *self, unsigned worker, const rocl_bat
 {
     summary *s = self;
     const rocl_stats_options *o = s->c.options;
-    const bool copies = b->kind == ROCL_COPY && rocl_report_wanted(o, ROCL_REPORT_COPIES);
+    const bool copies = b->kind == ROCL_COPY && s->with_copies;
     const bool by_name = !o->by_rank && !o->by_agent && !o->by_stream && !o->by_dims;
     const size_t size = rocl_kind_size(b->kind);
     rocl_status st = ROCL_OK;
@@ -384,14 +385,8 @@ static const rocl_column domain_columns[] = {
     {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, g.d)},
 };
 
-static const rocl_table_def domain_table = {&rocl_domains_report.tab, "domains", "Time by domain",
+static const rocl_table_def domain_table = {ROCL_TAB(SUMMARY), "domains", "Time by domain",
                                             ROCL_COLUMNS(domain_columns)};
-
-const rocl_report_def rocl_domains_report = {
-    "domains",
-    {"domain", "Domains"},
-    "number and duration of HIP calls, kernels, copies and other kinds of work",
-    (const rocl_table_def *const[]){&domain_table, NULL}};
 
 static int compare_domains(const void *a, const void *b)
 {
@@ -477,11 +472,11 @@ static const rocl_column kernel_columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, g.key.name)},
 };
 
-static const rocl_table_def summary_table = {&rocl_summary_report.tab, "summary",
+static const rocl_table_def summary_table = {ROCL_TAB(SUMMARY), "summary",
                                              "Time by domain and name", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def group_table = {&rocl_summary_report.tab, "summary_groups",
+static const rocl_table_def group_table = {ROCL_TAB(SUMMARY), "summary_groups",
                                            "Time by groups of domains", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def kernel_table = {&rocl_kernels_report.tab, "kernels", "Kernels",
+static const rocl_table_def kernel_table = {ROCL_TAB(KERNELS), "kernels", "Kernels",
                                             ROCL_COLUMNS(kernel_columns)};
 
 static const rocl_column class_columns[] = {
@@ -498,24 +493,8 @@ static const rocl_column class_columns[] = {
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
 };
 
-static const rocl_table_def class_table = {&rocl_classes_report.tab, "classes", "Kernels by class",
+static const rocl_table_def class_table = {ROCL_TAB(KERNELS), "classes", "Kernels by class",
                                            ROCL_COLUMNS(class_columns)};
-
-const rocl_report_def rocl_summary_report = {
-    "summary",
-    {"summary", "Summary"},
-    "kernels, calls, markers and copies by name, for each domain",
-    (const rocl_table_def *const[]){&summary_table, &group_table, NULL}};
-
-const rocl_report_def rocl_kernels_report = {"kernels",
-                                             {"kernel", "Kernels"},
-                                             "kernels by name",
-                                             (const rocl_table_def *const[]){&kernel_table, NULL}};
-
-const rocl_report_def rocl_classes_report = {"classes",
-                                             {"kernel", "Kernels"},
-                                             "kernels by what they compute",
-                                             (const rocl_table_def *const[]){&class_table, NULL}};
 
 static rocl_status put_summary(const summary *s, rocl_tables *out, rocl_error *err)
 {
@@ -656,16 +635,10 @@ static const rocl_column copy_columns[] = {
     {"unsized", "No size", ROCL_UNIT_COUNT, IF_UNSIZED | ROCL_IN_REST | ROCL_SUM, CELL(unsized)},
 };
 
-static const rocl_table_def copy_table = {&rocl_copies_report.tab, "copies", "Memory copies",
+static const rocl_table_def copy_table = {ROCL_TAB(COPIES), "copies", "Memory copies",
                                           ROCL_COLUMNS(copy_columns)};
-static const rocl_table_def size_table = {&rocl_copies_report.tab, "copy_sizes",
-                                          "Memory copies by size", ROCL_COLUMNS(copy_columns)};
-
-const rocl_report_def rocl_copies_report = {
-    "copies",
-    {"copies", "Copies"},
-    "memory copies by direction and agents, with bytes and bandwidth",
-    (const rocl_table_def *const[]){&copy_table, &size_table, NULL}};
+static const rocl_table_def size_table = {ROCL_TAB(COPIES), "copy_sizes", "Memory copies by size",
+                                          ROCL_COLUMNS(copy_columns)};
 
 static rocl_status put_copies(const summary *s, rocl_tables *out, rocl_error *err)
 {
@@ -693,13 +666,15 @@ static rocl_status open_summary(void *self, rocl_error *err)
 {
     summary *s = self;
     unsigned jobs = s->c.trace->opt.jobs;
-    if (rocl_report_wanted(s->c.options, ROCL_REPORT_DOMAINS) ||
-        rocl_report_wanted(s->c.options, ROCL_REPORT_SUMMARY))
+    const rocl_stats_options *o = s->c.options;
+    s->with_names = rocl_table_wanted(o, &summary_table) || rocl_table_wanted(o, &group_table);
+    if (s->with_names || rocl_table_wanted(o, &domain_table))
         s->c.kinds |= ROCL_TIMED_KINDS;
-    if (rocl_report_wanted(s->c.options, ROCL_REPORT_KERNELS) ||
-        rocl_report_wanted(s->c.options, ROCL_REPORT_CLASSES))
+    s->with_kernels = rocl_table_wanted(o, &kernel_table);
+    if (s->with_kernels || rocl_table_wanted(o, &class_table))
         s->c.kinds |= ROCL_BIT(ROCL_DISPATCH);
-    if (rocl_report_wanted(s->c.options, ROCL_REPORT_COPIES))
+    s->with_copies = rocl_table_wanted(o, &copy_table) || rocl_table_wanted(o, &size_table);
+    if (s->with_copies)
         s->c.kinds |= ROCL_BIT(ROCL_COPY);
     rocl_status st = rocl_keyed_open(&s->keyed, &summary_groups, &s->c, err);
     if (!s->c.options->by_dims)
@@ -716,17 +691,17 @@ static rocl_status finish_summary(void *self, rocl_tables *out, rocl_error *err)
     summary *s = self;
     const rocl_stats_options *o = s->c.options;
     rocl_status st = open_groups(s, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_DOMAINS))
+    if (st == ROCL_OK && rocl_table_wanted(o, &domain_table))
         put_domains(s, out);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_SUMMARY))
+    if (st == ROCL_OK && s->with_names)
         st = put_summary(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_KERNELS)) {
+    if (st == ROCL_OK && s->with_kernels) {
         rocl_report_rows r = rocl_begin_table(&s->c, out, &kernel_table, 0);
         st = put_groups(s, &r, 1u << ROCL_DOMAIN_KERNELS, OF_NAMES, NULL, err);
     }
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_CLASSES))
+    if (st == ROCL_OK && rocl_table_wanted(o, &class_table))
         st = put_kernel_classes(s, out, err);
-    if (st == ROCL_OK && rocl_report_wanted(o, ROCL_REPORT_COPIES))
+    if (st == ROCL_OK && s->with_copies)
         st = put_copies(s, out, err);
     return st;
 }
@@ -741,8 +716,9 @@ static void close_summary(void *self)
 }
 
 const rocl_collector_def rocl_summary_collector = {
-    .reports = 1u << ROCL_REPORT_DOMAINS | 1u << ROCL_REPORT_SUMMARY | 1u << ROCL_REPORT_KERNELS |
-               1u << ROCL_REPORT_COPIES | 1u << ROCL_REPORT_CLASSES,
+    .tables =
+        (const rocl_table_def *const[]){&domain_table, &summary_table, &group_table, &kernel_table,
+                                        &class_table, &copy_table, &size_table, NULL},
     .size = sizeof(summary),
     .open = open_summary,
     .add_batch = add_summary_batch,

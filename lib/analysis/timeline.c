@@ -144,16 +144,10 @@ static const rocl_column line_columns[] = {
     {"average_percent", "Average %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
-static const rocl_table_def slice_table = {&rocl_timeline_report.tab, "timeline",
-                                           "Timeline per GPU", ROCL_COLUMNS(slice_columns)};
-static const rocl_table_def line_table = {&rocl_timeline_report.tab, "timeline", "Timeline per GPU",
+static const rocl_table_def slice_table = {ROCL_TAB(OVERLAP), "timeline", "Timeline per GPU",
+                                           ROCL_COLUMNS(slice_columns)};
+static const rocl_table_def line_table = {ROCL_TAB(OVERLAP), "timeline", "Timeline per GPU",
                                           ROCL_COLUMNS(line_columns)};
-
-const rocl_report_def rocl_timeline_report = {
-    "timeline",
-    {"timeline", "Utilisation"},
-    "for each GPU: how busy it was over time",
-    (const rocl_table_def *const[]){&slice_table, &line_table, NULL}};
 
 static rocl_status add_slice_rows(const timeline *tl, uint64_t gpu, const slice *slices,
                                   const rocl_report_rows *r, rocl_error *err)
@@ -248,7 +242,7 @@ static void close_timeline(void *self)
 }
 
 const rocl_collector_def rocl_timeline_collector = {
-    .reports = 1u << ROCL_REPORT_TIMELINE,
+    .tables = (const rocl_table_def *const[]){&slice_table, NULL},
     .kinds = ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY),
     .size = sizeof(timeline),
     .open = open_timeline,

@@ -174,9 +174,8 @@ static const rocl_column what_if_columns[] = {
     {"wall_ns", "Wall", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(wall)},
 };
 
-static const rocl_table_tab tab = {"critical_path", "Critical path"}; /* as that of the report */
-const rocl_table_def rocl_what_if_table = {&tab, "critical_path_what_if", "What if",
-                                           ROCL_COLUMNS(what_if_columns)};
+const rocl_table_def rocl_what_if_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_what_if",
+                                           "What if", ROCL_COLUMNS(what_if_columns)};
 
 static int compare_what_ifs(const void *a, const void *b, void *ctx)
 {

@@ -13,8 +13,8 @@ totals() {
 
 @test "--min-duration: allocations without a duration pass" {
     json=$TOP/tests/fixtures/chrome/kineto.json
-    try 0 rocstats domains --min-duration 4us --format csv "$json"
-    [ "$(grep MEMORY_ALLOCATIONS <<<"$output")" = "$(rocstats domains --format csv "$json" | grep MEMORY_ALLOCATIONS)" ]
+    try 0 rocstats --table domains --min-duration 4us --format csv "$json"
+    [ "$(grep MEMORY_ALLOCATIONS <<<"$output")" = "$(rocstats --table domains --format csv "$json" | grep MEMORY_ALLOCATIONS)" ]
     [[ "$output" != *MEMORY_COPIES* ]]
 }
 
@@ -626,7 +626,7 @@ gpus_of_memory() {
         echo ",{\"ts\":\"$1\", \"ph\":\"X\", \"pid\":\"2\", \"tid\":\"1\", \"name\":\"hipFree\", \"dur\":\"1\", \"args\":{\"BeginNs\":\"${1}000\", \"EndNs\":\"${1}500\"}}"
     }
     echo "{ \"traceEvents\":[{} $(event 1) $(event 2)], \"traceEvents\":[{} $(event 3)]}" >results.json
-    try 0 rocstats domains --format csv results.json
+    try 0 rocstats --table domains --format csv results.json
     [[ "$output" == *'"HIP",3,1500,'* ]]
 }
 
@@ -635,8 +635,8 @@ gpus_of_memory() {
     for name in everything schema-3.0.0 sampled merged; do
         for jobs in 1 4; do
             rtg2json -q --args -j$jobs -o t.json "$FIXTURES/$name.db"
-            rocstats domains kernels -q --format csv "$FIXTURES/$name.db" >a
-            rocstats domains kernels -q -j$jobs --format csv t.json >b
+            rocstats --table domains,kernels -q --format csv "$FIXTURES/$name.db" >a
+            rocstats --table domains,kernels -q -j$jobs --format csv t.json >b
             diff a b || fail "$name"
         done
     done
@@ -655,19 +655,19 @@ gpus_of_memory() {
     diff <(rocline query --format csv "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" "$per_process") <(rocline query --format csv t.json "$per_process")
     # Again from there: the same events.
     rtg2json -q -o u.json t.json
-    diff <(rocstats domains -q --format csv t.json) <(rocstats domains -q --format csv u.json)
+    diff <(rocstats --table domains -q --format csv t.json) <(rocstats --table domains -q --format csv u.json)
     # Categories of somebody else mean what they did.
     sed 's/"generator":"rocline/"generator":"other/' t.json >other.json
-    rocstats domains -q --format csv other.json | grep -q OTHER
+    rocstats --table domains -q --format csv other.json | grep -q OTHER
 }
 
 @test "a merged database has the arguments of kernels: collectives are as they were" {
-    rocstats -q collectives "$JSON"/train[01].json >expected
+    rocstats -q --table collectives,collective_ranks,collective_waits,communicators "$JSON"/train[01].json >expected
     grep -q "MiB" expected || grep -q "KiB" expected
     for way in "" --flat --rebuild; do
         try 0 rocmerge -q $way -o t.db "$JSON"/train[01].json
         [ "$(sqlite3 t.db "PRAGMA integrity_check")" = ok ]
-        rocstats -q collectives t.db | diff expected -
+        rocstats -q --table collectives,collective_ranks,collective_waits,communicators t.db | diff expected -
         for j in 1 3; do
             rocpd2pftrace -q -z0 -j$j --args -o t$j.pftrace t.db
         done

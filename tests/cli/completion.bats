@@ -66,7 +66,7 @@ in_a_terminal() { # shell
     offers "$1" "rocstats --sor" "rocstats --sort"
     offers "$1" "rocstats --sort " total calls average
     offers "$1" "rocstats ker" "rocstats kernels"
-    offers "$1" "rocline stats dom" "rocline stats domains"
+    offers "$1" "rocline stats dom" "rocline stats --table domains"
     offers "$1" "rocline compare --fail-over-t" "--fail-over-total"
     offers "$1" "rocpd2csv --kinds kernel,memory_c" "kernel,memory_copy"
     offers "$1" "rocpd2csv --style=rocprofv" "--style=rocprofv3"

@@ -92,7 +92,7 @@ check_all_tools() { # database damage rows
     done
     check_tool "$2" "$3" rows_of_pftrace rocpd2pftrace -o t.pftrace "$1"
     check_tool "$2" "$3" rows_of_json rtg2json -o t.json "$1"
-    check_tool "$2" "$3" rows_of_stats rocstats --format json -o s.json domains "$1"
+    check_tool "$2" "$3" rows_of_stats rocstats --format json -o s.json --table domains "$1"
     [ ! -x "$BUILD/tests/otf2dump" ] || check_tool "$2" "$3" rows_of_otf2 rocpd2otf2 -o t.otf2 "$1"
     check_tool "$2" "$3" rows_of_merged rocmerge -o m.db "$1"
     check_tool "$2" "$3" rows_of_merged rocmerge --flat -o m.db "$1"

@@ -57,7 +57,7 @@ EOF
     jq -e '.trace | .totals.events == ([.kinds[].events] | add)' out.json
     jq -e '.trace.totals | .first_ns < .last_ns and .duration_ns == .last_ns - .first_ns' out.json
     [ "$(jq '.trace.kinds[] | select(.kind == "kernel") | .events' out.json)" -eq "$(
-        rocstats domains --format json "$db" 2>/dev/null | jq '.tables[0].rows[] | select(.name == "KERNELS") | .calls')" ]
+        rocstats --table domains --format json "$db" 2>/dev/null | jq '.tables[0].rows[] | select(.name == "KERNELS") | .calls')" ]
 }
 
 @test "answers are valid by the schemas of their commands" {

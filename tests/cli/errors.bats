@@ -130,7 +130,7 @@ cut_off() {
         one_line rocpd2csv
         says "joined.db: another database begins at byte $(stat -c %s "$FIXTURES/rank0.db")"
     done
-    run --separate-stderr rocstats domains - <joined.db
+    run --separate-stderr rocstats --table domains - <joined.db
     [ "$status" -eq 3 ]
 }
 

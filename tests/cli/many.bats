@@ -237,7 +237,7 @@ train (rank 3, pid 4200, synth-node-1)" ]
         done
         rm -r a hard.db
     done
-    try 0 rocstats domains r0.db r0.db r1.db r1.db
+    try 0 rocstats --table domains r0.db r0.db r1.db r1.db
     says "r0.db: named twice, read once, and 1 more such file"
     try 3 rocpd2csv -d c - - <r0.db
     says "-: named twice"
@@ -527,7 +527,7 @@ END
 
 @test "clocks: a notice when they seem to differ" {
     links two
-    for tool in "rocpd2csv -d a" "rocpd2pftrace -d a" "rtg2json -o a.json" "rocstats domains"; do
+    for tool in "rocpd2csv -d a" "rocpd2pftrace -d a" "rtg2json -o a.json" "rocstats --table domains"; do
         # shellcheck disable=SC2086
         try 0 $tool ./*.db
         one_line "${tool%% *}"
@@ -543,7 +543,7 @@ END
         cp --remove-destination "$(realpath "$db")" x && mv x "$db"
         sqlite3 "$db" "UPDATE rocpd_info_process$(suffix "$db") SET init = 0, fini = 0"
     done
-    try 0 rocstats domains ./*.db
+    try 0 rocstats --table domains ./*.db
     one_line rocstats
     says "seem to differ"
 }

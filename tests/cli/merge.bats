@@ -548,8 +548,8 @@ without_guid() { # database
         [ "$(sqlite3 m.db "SELECT count(*) FROM rocpd_metadata WHERE tag = 'uuid'")" = \
             "$([[ $options == *flat* ]] && echo 1 || echo 2)" ]
         # shellcheck disable=SC2086
-        rocstats -q --format csv kernels copies domains ${options#--flat} a.db b.db >before
-        diff before <(rocstats -q --format csv kernels copies domains m.db)
+        rocstats -q --format csv --table kernels,copies,copy_sizes,domains ${options#--flat} a.db b.db >before
+        diff before <(rocstats -q --format csv --table kernels,copies,copy_sizes,domains m.db)
     done
 }
 

@@ -238,7 +238,7 @@ offered() { # tool word...
         [ "$status" -eq 0 ] || fail "$word"
     done
     for word in $(offered rocstats --domain ""); do
-        run rocstats domains --domain "$word" "$FIXTURES/schema-3.0.0.db"
+        run rocstats --table domains --domain "$word" "$FIXTURES/schema-3.0.0.db"
         [ "$status" -eq 0 ] || fail "$word"
     done
     for style in rocpd-1.0 rocpd-1.1 rocprofv3 rocprof; do

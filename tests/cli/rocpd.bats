@@ -82,9 +82,9 @@ rows() { # database table
     rocmerge -q -o t.db t.rocl
     [ "$(sqlite3 t.db "SELECT s.string, e.extdata FROM rocpd_hip_event h JOIN rocpd_event e ON e.id =
         h.event_id JOIN rocpd_string s ON s.id = h.name_id")" = 'barrier|{"kind":"barrier"}' ]
-    rocstats domains --format csv t.db | grep -q '"BARRIERS",1,'
+    rocstats --table domains --format csv t.db | grep -q '"BARRIERS",1,'
     rocmerge -q -o again.db t.db
-    diff <(rocstats domains t.db) <(rocstats domains again.db)
+    diff <(rocstats --table domains t.db) <(rocstats --table domains again.db)
     rocmerge -q --include barrier -o b.db t.db
     [ "$(rows b.db hip_event)|$(rows b.db kernel_dispatch)" = "1|0" ]
 }

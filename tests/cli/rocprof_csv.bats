@@ -8,7 +8,7 @@ FILES=$TOP/tests/fixtures/rocprof-csv
 
 # calls of a domain, and their time: "KERNELS 3 4400"
 domains() { # input...
-    rocstats domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
+    rocstats --table domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
 }
 
 # The values of a column of a CSV file without line ends in fields.
@@ -100,7 +100,7 @@ column() { # file column-title
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ "$output" == *'counters,"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
     printf 'Index,KernelName,gpu-id,queue-id\n0,"k",1,0\n' >v1.csv
-    try 1 rocstats domains v1.csv
+    try 1 rocstats --table domains v1.csv
     says "v1.csv: dispatches without times and counters: nothing is read"
 }
 
@@ -110,13 +110,13 @@ column() { # file column-title
         for name in everything merged nasty-3.0.5; do
             rm -rf made
             rocpd2csv -q --bytes --style $style -d made "$FIXTURES/$name.db" || [ $? -eq 1 ]
-            rocstats domains copies kernels -q --format csv "$FIXTURES/$name.db" >a || [ $? -eq 1 ]
-            rocstats domains copies kernels -q --format csv made/*.csv >b || [ $? -eq 1 ]
+            rocstats --table domains,copies,copy_sizes,kernels -q --format csv "$FIXTURES/$name.db" >a || [ $? -eq 1 ]
+            rocstats --table domains,copies,copy_sizes,kernels -q --format csv made/*.csv >b || [ $? -eq 1 ]
             # The files name no hosts: which processes share a GPU is unknown.
             [ "$name" = everything ] || sed -i '/^cop/d' a b
             cmp a b
             # An agent that is not known, of frees, is nothing to repair.
-            [ "$name" = nasty-3.0.5 ] || rocstats domains -q made/*.csv >/dev/null
+            [ "$name" = nasty-3.0.5 ] || rocstats --table domains -q made/*.csv >/dev/null
         done
     done
 }
@@ -166,7 +166,7 @@ END
         for made in ",,$end" ",$begin," ,,; do
             sed "0,/,$begin,$end/s//$made/" "$FILES/run_$family.csv" >x.csv
             cmp -s x.csv "$FILES/run_$family.csv" && fail "$family: nothing was changed"
-            try 1 rocstats domains --format csv x.csv
+            try 1 rocstats --table domains --format csv x.csv
             says " left out: no valid time (1)"
         done
     done <<-END
@@ -178,7 +178,7 @@ END
 		scratch_memory_trace 9960 9990
 	END
     sed '2s/10000,12500/,12500/' "$FILES/v1.csv" >v1.csv
-    try 1 rocstats domains --format csv v1.csv
+    try 1 rocstats --table domains --format csv v1.csv
     says "v1.csv:2: a time is missing"
     # Times are those of the dispatch: values do without.
     sed -E 's/,10000,12500$/,,/' "$FILES/run_counter_collection.csv" >counters.csv

@@ -331,7 +331,7 @@ stats() {
 
 # domains INPUT...: calls and nanoseconds of each.
 domains() {
-    rocstats domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
+    rocstats --table domains -q --format csv "$@" | tr -d '"' | awk -F, 'NR > 1 { print $1, $2, $3 }'
 }
 
 @test "statistics: calls of the driver, quotes as the version has them, ends of names by kernel" {

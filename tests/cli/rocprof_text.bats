@@ -96,7 +96,7 @@ same() {
 
 @test "numbers that are none are counted, in times, fields and grids" {
     local field file
-    count() { (rocstats -q --format csv domains t | awk -F, '{ n += $2 } END { print n }') }
+    count() { (rocstats -q --format csv --table domains t | awk -F, '{ n += $2 } END { print n }') }
     cp -r "$TEXTS" t
     local before
     before=$(count)
@@ -109,19 +109,19 @@ same() {
             [ "$(count)" -eq $((before - 1)) ] || fail "$file $field: $(count)"
             mkdir one
             cp t/$file.txt one
-            try 1 rocstats domains one
+            try 1 rocstats --table domains one
             says "$file.txt:1: a record that is cut or damaged"
             rm -r one
         done
     done
     # A date of the program is none.
     sed -i '1i 2024-11-05 12:34 loss: 0.5' t/hcc_ops_trace.txt
-    try 1 rocstats domains t
+    try 1 rocstats --table domains t
     [[ "$stderr" != *hcc_ops_trace* ]] || fail "$stderr"
     for field in 'gpu-id(1e300)' 'grd(9223372036854775808)' 'lds(9223372036854775808)' 'pid(-4)'; do
         cp "$TEXTS/results.txt" t
         sed -i "1s/${field%%(*}([0-9]*)/$field/" t/results.txt
-        try 1 rocstats domains t
+        try 1 rocstats --table domains t
         says "results.txt:1: a field is not a number"
     done
 }

@@ -79,11 +79,11 @@ count() { # COUNT KIND [TEXT]
     [ -z "$stderr" ] || fail "nothing should be said"
     # One GPU, which has kernels and power: 250 W as long as they ran.
     [ "$(rocstats overlap --format csv t.rocl | grep -c '^overlap,"GPU')" = 1 ]
-    rocstats samples --format csv t.rocl | awk -F, '
+    rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv t.rocl | awk -F, '
         $1 == "energy" && $2 ~ /GPU/ { gpus++; all = $8 }
         $1 == "kernel_energy" && $4 > 0 { sum += $5; ns += $4 * $12 / 100 }
         END { d = sum - ns * 250e-9; exit !(gpus == 1 && sum > 0 && d * d < 1e-12 && all - sum < 1e-9) }' ||
-        fail "$(rocstats samples t.rocl)"
+        fail "$(rocstats --table sample_tracks,sample_timeline,energy,kernel_energy t.rocl)"
 }
 
 # ---- the program does not notice -------------------------------------------------------------------

@@ -205,11 +205,11 @@ sclk of gpu 0,MHz,2100,1000'
         INSERT INTO rocpd_counter VALUES (1, 2.0, 1, 2), (2, 2.0, 900, 2), (3, 'much', 1, 2), (4, 1, 1, 900);
         INSERT INTO rocpd_counter SELECT 5, 1, o.id, 2 FROM rocpd_op o JOIN rocpd_string s ON s.id = opType_id
             WHERE s.string LIKE '%COPY%' LIMIT 1"
-    try 1 rocstats domains v3.rpd
+    try 1 rocstats --table domains v3.rpd
     says "value without an event (7), counter value that is not a finite number (1)"
     says "unknown name id (1)"
     sqlite3 v3.rpd "DELETE FROM rocpd_counter WHERE id > 1; DELETE FROM rocpd_api_ops WHERE id > 800"
-    try 1 rocstats domains v3.rpd
+    try 1 rocstats --table domains v3.rpd
     says "rocpd_stackframe: row 2: it belongs to no call"
     says "rocpd_stackframe: row 3: its name is not there"
     says "1 record left out: value without an event (1); 1 record repaired: unknown name id (1)"

@@ -68,7 +68,7 @@ column() { # file column-title: its values, a line each
 }
 
 @test "statistics" {
-    try 0 rocstats domains --format csv "$TEXTS/calls.txt"
+    try 0 rocstats --table domains --format csv "$TEXTS/calls.txt"
     [[ "$output" == *'"BARRIERS",1,1000,'* ]]
     [[ "$output" == *'"KERNELS",2,60000,'* ]]
     try 0 rocstats copies --format csv "$TEXTS/profile.txt"
@@ -99,7 +99,7 @@ column() { # file column-title: its values, a line each
     sed 's/$/00/; /^HIP/!d' "$TEXTS/calls.txt" >whole.txt
     head -c -2 whole.txt >cut.txt
     n=$(wc -l <whole.txt)
-    try 1 rocstats domains --format csv cut.txt
+    try 1 rocstats --table domains --format csv cut.txt
     says "cut.txt:$n: the last line has no line end and may be cut; if it is whole, add one: 'HIP: pid:"
     says "1 record left out"
 }

@@ -162,15 +162,15 @@ events() { # file filter: how many events pass a jq filter
     done
     : >empty
     echo "application text" >app
-    try 1 rocstats domains --format csv empty "$TEXTS/calls.txt" app
+    try 1 rocstats --table domains --format csv empty "$TEXTS/calls.txt" app
     says "app, empty: no records: skipped"
-    try 3 rocstats domains empty app
+    try 3 rocstats --table domains empty app
     (seq -f 'epoch %g' 8000 && cat "$TEXTS/calls.txt") >late.log
-    try 0 rocstats domains --format csv late.log
+    try 0 rocstats --table domains --format csv late.log
     first=$output
-    try 0 rocstats domains --format csv - <late.log
+    try 0 rocstats --table domains --format csv - <late.log
     [ "$output" = "$first" ]
-    try 3 rocstats domains - < <(seq -f 'epoch %g' 8000)
+    try 3 rocstats --table domains - < <(seq -f 'epoch %g' 8000)
     says "text, not a rocpd database"
 }
 

@@ -51,7 +51,7 @@ make_sysfs() {
 
 # The rows of a table of rocstats, without its name and header.
 rows() { # table input
-    rocstats samples --format csv "$2" | sed -n "s/^$1,//p" | grep -v '^agent,\|^gpu,\|^name,' || true
+    rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv "$2" | sed -n "s/^$1,//p" | grep -v '^agent,\|^gpu,\|^name,' || true
 }
 
 @test "processes: memory, faults, time and switches of all that the command starts" {
@@ -160,10 +160,10 @@ END
     rocpd2csv -q -d csv t.rocl
     [ $(($(wc -l <csv/out_counter_sample_trace.csv) - 1)) -eq "$n" ]
     try 0 rocmerge -q -o t.db t.rocl
-    rocstats samples --format csv t.rocl >a
-    rocstats samples --format csv t.db >b
+    rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv t.rocl >a
+    rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv t.db >b
     diff a b
-    rocstats samples --format csv raw | diff a -
+    rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv raw | diff a -
     rocpd2pftrace -q -z0 -o t.pftrace t.rocl
     for word in device_busy_gfx process_page "cpu_frequency \\[0\\]"; do
         grep -aq "$word" t.pftrace || fail "no $word"

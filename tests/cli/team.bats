@@ -42,22 +42,22 @@ rocstats all --format html --align start
 rocstats all --format json --start 20% --end 60% --clip
 rocstats all --format json --kernel-iterations 1,3 --rank 0-20
 rocstats all --format json --include kernel,copy --name k --min-duration 1us
-rocstats collectives steps overlap --format json --memory 2m
+rocstats --table collectives,collective_ranks,collective_waits,communicators,steps,overlap,communication,concurrency --format json --memory 2m
 rocstats -v
 rocstats doctor --format json
-rocstats doctor counters occupancy --format csv --ids --by-rank --by-agent -j2
+rocstats --table doctor,counters,occupancy --format csv --ids --by-rank --by-agent -j2
 rocstats counters --format html --start 20% --end 60%
 rocstats counters --format json --derive ../defs.xml
-rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format json --ids
-rocstats domains summary kernels copies classes overlap gaps launch markers ranks histogram --format html -j2
+rocstats --table domains,summary,kernels,copies,copy_sizes,classes,overlap,communication,concurrency,gaps,gap_buckets,gap_classes,longest_gaps,launch,launch_delays,markers,ranks,rank_imbalance,histogram --format json --ids
+rocstats --table domains,summary,kernels,copies,copy_sizes,classes,overlap,communication,concurrency,gaps,gap_buckets,gap_classes,longest_gaps,launch,launch_delays,markers,ranks,rank_imbalance,histogram --format html -j2
 rocstats summary copies launch ranks markers --format csv --by-rank --by-agent --by-stream --by-dims --ids
 rocstats overlap gaps --format json --by-stream --ids --min-gap 2us
 rocstats gaps --gaps-between kernels --format json --start 20% --end 60% --memory 2m -j2
 rocstats overlap kernels --format csv --rank 3-9 --align start
 rocstats summary kernels --format text --sort average --top 3
 rocstats memory kernels --format json --top 5 --slices 37 -j2
-rocstats attribution graphs --format json --by-rank --start 20% --ids
-rocstats attribution sequences --format csv --top 7 -j2
+rocstats --table attribution,graphs,graph_kernels --format json --by-rank --start 20% --ids
+rocstats --table attribution,sequences,sequence_kernels --format csv --top 7 -j2
 rocstats steps --format json --ids
 rocstats steps --format csv --by-rank --steps forward|norm -j2
 rocstats steps --format html --start 20% --end 70%
@@ -88,7 +88,7 @@ END
     # Trees, graphs, operators and steps of ranks; two processes have the same, and another has none.
     for args in --by-rank "--top 3 --peak MI300X" "--ids --sort calls --memory 2m"; do
         # shellcheck disable=SC2086 # words
-        same "${sizes[@]}" -- rocstats attribution graphs roofline steps $args --format json \
+        same "${sizes[@]}" -- rocstats --table attribution,graphs,graph_kernels,roofline,steps $args --format json \
             "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
     done
     # Traces without kernels and code objects, alone and beside others.
@@ -107,7 +107,7 @@ END
     mkdir k
     "$BUILD/tests/rocpd-gen" -o k/rank%r.db --rows 100 --kernels 10 --gpus 8 --processes 1024 --nodes 128
     same 2 16 64 -- rocstats -j1 "$PWD/k"
-    same 16 -- rocstats summary launch gaps overlap ranks collectives --format json -j1 "$PWD/k"
+    same 16 -- rocstats --table summary,launch,launch_delays,gaps,gap_buckets,gap_classes,longest_gaps,overlap,communication,concurrency,ranks,rank_imbalance,collectives,collective_ranks,collective_waits,communicators --format json -j1 "$PWD/k"
     rm -r k
     [ "$failed" -eq 0 ]
 }

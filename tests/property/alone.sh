@@ -34,15 +34,9 @@ queues first_ns last_ns
 stream_activity most_at_ns
 memory peak_at_ns
 leaks at_ns
-copy_bandwidth peak_at_ns
 # The time of the trace is cut into slices: their sums are compared (see slices below), not these.
 memory_timeline
-queue_timeline
-copy_timeline
-copy_bandwidth wall_bandwidth peak_bandwidth median_bandwidth slice_ns active_percent
-rank_timeline
 sample_timeline
-critical_path_timeline
 # One path through all ranks; ranks compared with each other; who was last.
 critical_path
 critical_path_what_if
@@ -57,14 +51,9 @@ graphs graph
 steps of_median outlier
 # Only several ranks have these tables.
 rank_times
-rank_steps
 # Only the longest of all inputs are printed.
 launch_delays
 longest_gaps
-END
-# What a kernel waited for, where other inputs have kernels on the same GPU.
-cat >shared.txt <<'END'
-queue_delay_causes
 END
 
 # Rows about one input, without what is in whole.txt, and with the labels that its GPUs have alone.
@@ -123,7 +112,7 @@ gpus_of() { # input
 }
 
 compare() { # own or shared: their GPUs; input...
-    local window input ranks whole gpus=$1
+    local window input ranks gpus=$1
     shift
     window=$(rocline info -q --format json "$@" |
         jq -r '.data.totals.rows[0] | "--start \(.first_ns) --end \(.last_ns)"')
@@ -132,10 +121,7 @@ compare() { # own or shared: their GPUs; input...
     [ -s all.agents ] || { echo "no GPUs are known"; return; }
     for input in "$@"; do
         gpus_of "$input" >gpus.json
-        whole=whole.txt
-        if [ "$gpus" = shared ]; then
-            whole=whole.shared
-        elif [ "$(wc -l <alone.agents)" -ne "$(jq length gpus.json)" ]; then
+        if [ "$gpus" != shared ] && [ "$(wc -l <alone.agents)" -ne "$(jq length gpus.json)" ]; then
             echo "$input: another input has the same GPU: $(cut -f3 alone.agents | tr '\n' ' ')"
         fi
         ranks=$(rocline query -q -f tsv "SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL" \
@@ -144,7 +130,7 @@ compare() { # own or shared: their GPUs; input...
         jq -n --argjson ranks "$ranks" --slurpfile gpus gpus.json '{ranks: $ranks, gpus: $gpus[0]}' >who.all
         jq '.gpus |= with_entries(.key = .value)' who.all >who.alone
         for what in all alone; do
-            jq -r --slurpfile who "who.$what" --rawfile whole "$whole" -f rows.jq "$what.json" |
+            jq -r --slurpfile who "who.$what" --rawfile whole whole.txt -f rows.jq "$what.json" |
                 LC_ALL=C sort >"$what.rows"
         done
         cut -f1 alone.rows >>compared
@@ -197,7 +183,6 @@ two_ranks() {
     done
 }
 
-cat whole.txt shared.txt >whole.shared
 sets=("$@")
 # shellcheck source=/dev/null
 . "$here/jobs.bash"

@@ -290,9 +290,13 @@ static void check_list(sqlite3 *db, const rocl_table *t)
         "-length(element) - 1) = char(31) || element), 0) FROM list");
 }
 
+static const char *const tables[] = {"attribution_tree", "attribution", "marker_kernels", NULL};
 static rocl_stats_options options_of(bool by_rank)
 {
-    return (rocl_stats_options){.reports = 1u << ROCL_REPORT_ATTRIBUTION, .by_rank = by_rank};
+    return (rocl_stats_options){.reports =
+                                    1u << ROCL_REPORT_ATTRIBUTION | 1u << ROCL_REPORT_MARKERS,
+                                .tables = tables,
+                                .by_rank = by_rank};
 }
 
 static void check_trace(const char *names, bool by_rank)

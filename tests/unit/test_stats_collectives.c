@@ -3,7 +3,7 @@
  * anew from all kernels. */
 #include "tests/unit/stats.h"
 
-#define OPTIONS ((rocl_stats_options){.reports = 1u << ROCL_REPORT_COLLECTIVES})
+#define OPTIONS ((rocl_stats_options){.reports = 1u << ROCL_REPORT_RANKS})
 
 enum { RANKS_MAX = 6, KERNELS_MAX = 400, STEPS = 4, KINDS = 4 };
 
@@ -365,31 +365,6 @@ static void check_ranks(const job *j, const rocl_table *t)
     }
 }
 
-static void check_steps(const job *j, const rocl_table *t, const rocl_table *ranks)
-{
-    assert_int_equal(t->row_count, STEPS);
-    for (size_t row = 0; row < STEPS; row++) {
-        int64_t communication = 0, exposed = 0, length = 0, most = -1;
-        int s;
-        assert_int_equal(sscanf(text_of(t, row, "step"), "step:%d", &s), 1);
-        for (size_t of = 0; of < ranks->row_count; of++) {
-            const int r = (int)int_of(ranks, of, "rank");
-            const int64_t *step = j->steps[r][s];
-            const int64_t open =
-                measure(j, r, 3, step[0], step[1]) - measure(j, r, 2, step[0], step[1]);
-            communication += measure(j, r, 1, step[0], step[1]);
-            exposed += open;
-            most = open > most ? open : most;
-            length += step[1] - step[0];
-        }
-        check_int(t, row, "ranks", (int64_t)ranks->row_count);
-        check_int(t, row, "length_ns", length);
-        check_int(t, row, "communication_ns", communication);
-        check_int(t, row, "exposed_ns", exposed);
-        check_int(t, row, "max_exposed_ns", most);
-    }
-}
-
 /* Every kernel of communication is in one of the columns. */
 static void check_communicators(const job *j, const rocl_table *t)
 {
@@ -417,7 +392,6 @@ static void check_job(uint64_t seed)
     rocl_tables *all = stats_of(t, &o);
     check_groups(&j, table_of(all, "collectives"));
     check_ranks(&j, table_of(all, "collective_ranks"));
-    check_steps(&j, table_of(all, "collective_steps"), table_of(all, "collective_ranks"));
     check_communicators(&j, table_of(all, "communicators"));
     rocl_tables_free(all);
     rocl_trace_close(t);

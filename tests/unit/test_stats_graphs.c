@@ -5,7 +5,7 @@
 
 #include "model/kinds.h"
 
-#define GRAPHS (1u << ROCL_REPORT_GRAPHS)
+#define GRAPHS (1u << ROCL_REPORT_LAUNCH)
 
 enum { EVENTS = 90, STACKS = 14, PROCESSES = 2, TICKS = 400 };
 
@@ -307,7 +307,7 @@ static void test_same_bytes(void **state)
 static void test_nothing(void **state)
 {
     (void)state;
-    check_nothing(GRAPHS, 1);
+    check_nothing(GRAPHS, 4);
 }
 
 int main(void)

@@ -57,7 +57,7 @@ static void check_picture(const rocl_table *t, const rocl_table *data)
 static void check_trace(const char *name, size_t top)
 {
     const rocl_options o = {.jobs = 2};
-    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_HISTOGRAM), .top = top};
+    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_KERNELS), .top = top};
     rocl_trace *t = open_trace(name, &o);
     rocl_tables *all = stats_of(t, &s);
     const rocl_table *data = table_of(all, "histogram");
@@ -130,7 +130,7 @@ static void test_limits(void **state)
 static void test_largest(void **state)
 {
     const rocl_options o = {.jobs = 2};
-    const rocl_stats_options s = {.reports = BIT(ROCL_REPORT_HISTOGRAM)};
+    const rocl_stats_options s = {.reports = BIT(ROCL_REPORT_KERNELS)};
     world w;
     (void)state;
     world_begin(&w, 1);
@@ -148,7 +148,7 @@ static void test_largest(void **state)
 static void test_same_bytes(void **state)
 {
     (void)state;
-    check_same_bytes_of_gpus((rocl_stats_options){.reports = BIT(ROCL_REPORT_HISTOGRAM), .top = 2});
+    check_same_bytes_of_gpus((rocl_stats_options){.reports = BIT(ROCL_REPORT_KERNELS), .top = 2});
 }
 
 int main(void)

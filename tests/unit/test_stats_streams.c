@@ -190,8 +190,7 @@ static int64_t active(const ground *g, const rocl_table *lanes, const rocl_gpu *
 static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const rocl_gpu *gpu)
 {
     const rocl_table *t = table_of(all, "stream_activity"), *lanes = table_of(all, "streams");
-    const rocl_table *levels = table_of(all, "stream_concurrency");
-    int64_t first = INT64_MAX, last = 0, busy = 0, most = 0, at = 0, ns[16] = {0};
+    int64_t first = INT64_MAX, last = 0, busy = 0, most = 0, at = 0;
     double sum = 0;
     for (size_t i = 0; i < g->work.count; i++) {
         const record *r = &g->work.all[i];
@@ -203,9 +202,6 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
     for (size_t k = 0; k + 1 < g->time_count; k++) {
         const int64_t from = g->times[k], length = g->times[k + 1] - from;
         const int64_t n = active(g, lanes, gpu, from, from + length);
-        assert_true((size_t)n < COUNT(ns));
-        if (from >= first && from + length <= last)
-            ns[n] += length;
         busy += n ? length : 0;
         sum += (double)n * (double)length;
         at = n > most ? from : at;
@@ -218,16 +214,6 @@ static void check_gpu(const ground *g, const rocl_tables *all, size_t row, const
         check_int(t, row, "most_at_ns", at - g->times[0]);
     check_real(t, row, "average", last > first ? sum / (double)(last - first) : (double)NAN);
     check_real(t, row, "average_busy", busy ? sum / (double)busy : (double)NAN);
-    for (size_t i = 0; i < levels->row_count; i++) {
-        if (strcmp(text_of(levels, i, "gpu"), text_of(t, row, "gpu")) != 0)
-            continue;
-        const int64_t n = int_of(levels, i, "streams");
-        check_int(levels, i, "time_ns", ns[n]);
-        check_real(levels, i, "percent", 100.0 * (double)ns[n] / (double)(last - first));
-        ns[n] = 0;
-    }
-    for (size_t n = 0; n < COUNT(ns); n++)
-        assert_int_equal(ns[n], 0);
 }
 
 static void check_activity(const ground *g, const rocl_trace *t, const rocl_tables *all)

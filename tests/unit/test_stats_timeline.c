@@ -108,7 +108,7 @@ static void check_picture(const rocl_table *t, const works *w, size_t wanted)
 static void check_trace(const char *name, size_t slices)
 {
     const rocl_options o = {.jobs = 2, .memory = (size_t)256 << 10};
-    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_TIMELINE), .slices = slices};
+    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_OVERLAP), .slices = slices};
     rocl_trace *t = open_trace(name, &o);
     works w = works_of(t);
     rocl_tables *all = stats_of(t, &s);
@@ -175,7 +175,7 @@ static void test_blocks(void **state)
 {
     const rocl_options o = {.jobs = 1};
     const rocl_stats_options s = {
-        .reports = BIT(ROCL_REPORT_TIMELINE), .slices = 10, .pictures = true};
+        .reports = BIT(ROCL_REPORT_OVERLAP), .slices = 10, .pictures = true};
     static const int64_t lengths[10] = {8, 0, 1, 2, 3, 4, 5, 6, 7, 8};
     world w;
     (void)state;
@@ -195,7 +195,7 @@ static void test_blocks(void **state)
 static void test_same_bytes(void **state)
 {
     (void)state;
-    check_same_bytes_of_gpus((rocl_stats_options){.reports = BIT(ROCL_REPORT_TIMELINE)});
+    check_same_bytes_of_gpus((rocl_stats_options){.reports = BIT(ROCL_REPORT_OVERLAP)});
 }
 
 int main(void)

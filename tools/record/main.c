@@ -274,7 +274,7 @@ const program rocrec_program = {
                 "  rocrec -o step.pftrace ./train --epochs 1\n"
                 "  rocrec -o step.db ./train --epochs 1      # for ROCm's tools\n"
                 "  rocrec --policy ring --limit 16m -- ./server\n"
-                "  rocrec --sample -- ./train && rocstats samples trace.rocl\n"
+                "  rocrec --sample -- ./train && rocstats counters trace.rocl\n"
                 "  srun rocrec -d run.d -- ./solver && rocstats run.d\n"
                 "  rocrec --dump trace.rocl | less\n",
     .operands = offsetof(common, inputs),

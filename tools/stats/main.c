@@ -24,6 +24,7 @@ typedef struct cli {
     int top, slices;
     bool advice;
     bool wide;
+    bool all;                 /* the word that stands for all reports is given */
     bool doctor;              /* named as a report: its verdict is the exit code */
     bool overview;            /* no report is named, and people read it */
     bool summary, per_domain; /* tables as of rocprofv3 */
@@ -52,8 +53,14 @@ enum { OVERVIEW_TOP = 10, TEXT_TOP = 20, PAGE_MOST = 1000 };
 enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
-#define OVERVIEW                                                                                   \
-    (REPORT(DOMAINS) | REPORT(KERNELS) | REPORT(COPIES) | REPORT(OVERLAP) | REPORT(GAPS))
+
+/* The tables of an overview, and what it reads them of. */
+static const char *const overview_tables[] = {
+    "domains",     "kernels", "copies",      "copy_sizes",  "overlap",      "communication",
+    "concurrency", "gaps",    "gap_buckets", "gap_classes", "longest_gaps", NULL};
+enum {
+    OVERVIEW = REPORT(SUMMARY) | REPORT(KERNELS) | REPORT(COPIES) | REPORT(OVERLAP) | REPORT(GAPS)
+};
 
 #define BY(name, field, help)                                                                      \
     {                                                                                              \
@@ -230,6 +237,26 @@ static uint32_t named_reports(const char *word)
     return strcmp(word, "all") == 0 ? (UINT32_C(1) << ROCL_REPORTS) - 1 : 0;
 }
 
+/* Are they the same word, but for '-' and '_'? */
+static bool is_alike(const char *table, const char *report)
+{
+    while (*table && (*table == *report || (*table == '_' && *report == '-'))) {
+        table++;
+        report++;
+    }
+    return *table == *report;
+}
+
+/* The report that has a table; ROCL_REPORTS: none has. */
+static rocl_report report_of_table(const char *key)
+{
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
+        for (size_t i = 0; rocl_report_table(r, i); i++)
+            if (!strcmp(key, rocl_report_table(r, i)))
+                return r;
+    return ROCL_REPORTS;
+}
+
 /* Words before the first file are reports. What follows is a file, whatever it is called. */
 static int sort_operands(cli *c)
 {
@@ -245,6 +272,7 @@ static int sort_operands(cli *c)
     const bool special = c->compare.wanted || c->baseline;
     for (uint32_t r; !special && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
         c->stats.reports |= r;
+        c->all |= !strcmp(c->operands.v[i], "all");
         c->doctor |= r == REPORT(DOCTOR);
     }
     const char *word = i < c->operands.n && !special ? c->operands.v[i] : NULL;
@@ -254,6 +282,10 @@ static int sort_operands(cli *c)
         return -1;
     if (strcmp(word, "view") == 0)
         return usage_error("view must stand before all options");
+    const rocl_report r = report_of_table(word);
+    if (r < ROCL_REPORTS)
+        return usage_error("\"%s\" is a table of the report %s: name that, or --table %s", word,
+                           rocl_report_name(r), word);
     /* A word that is neither a report nor a file is more likely a mistyped report. */
     const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
     return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
@@ -337,7 +369,7 @@ static int check_style(cli *c)
         return usage_error(
             "--style writes all summaries and cannot be used with reports, --format or --by-...");
     c->top = 0;
-    c->stats.reports = REPORT(DOMAINS) | REPORT(SUMMARY);
+    c->stats.reports = REPORT(SUMMARY);
     return -1;
 }
 
@@ -388,6 +420,20 @@ static int check_baseline(const cli *c)
     return -1;
 }
 
+/* Without a report, tables that are picked choose those that they are of. */
+static void choose_reports(cli *c)
+{
+    uint32_t reports = 0;
+    for (size_t i = 0; i < c->only.n && !c->stats.reports; i++) {
+        const rocl_report r = report_of_table(c->only.v[i]);
+        if (r == ROCL_REPORTS)
+            return;
+        reports |= UINT32_C(1) << r;
+    }
+    c->stats.reports |= reports;
+    c->doctor |= reports >> ROCL_REPORT_DOCTOR & 1;
+}
+
 /* Formats that are of one report, or of all. */
 static int check_format(cli *c)
 {
@@ -426,11 +472,11 @@ static int check_report_options(cli *c)
     } options[] = {
         {"--peak", "roofline", REPORT(ROOFLINE), c->stats.peak},
         {"--what-if", "critical-path", REPORT(CRITICAL_PATH), c->what_if.n},
-        {"--by-marker", "samples", REPORT(SAMPLES), c->stats.by_marker},
+        {"--by-marker", "counters", REPORT(COUNTERS), c->stats.by_marker},
         {"--derive", "counters", REPORT(COUNTERS), c->derive.n},
     };
-    if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(OCCUPANCY)))
-        return usage_error("--derive-arch is only for --derive and the report occupancy");
+    if (c->stats.derive_arch && !c->derive.n && !(c->stats.reports & REPORT(ROOFLINE)))
+        return usage_error("--derive-arch is only for --derive and the report roofline");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!options[i].given)
             continue;
@@ -483,6 +529,18 @@ static int check_output(cli *c, size_t behind)
     return bad;
 }
 
+/* A file for programs holds one table of each report: the one that is called like it. */
+static const char *const *list_main_tables(uint32_t reports)
+{
+    static const char *tables[ROCL_REPORTS + 1];
+    size_t n = 0;
+    for (rocl_report r = 0; r < ROCL_REPORTS; r++)
+        for (size_t i = 0; reports >> r & 1 && rocl_report_table(r, i); i++)
+            if (is_alike(rocl_report_table(r, i), rocl_report_name(r)))
+                tables[n++] = rocl_report_table(r, i);
+    return tables;
+}
+
 /* What the library is asked for. */
 static void settle_reports(cli *c)
 {
@@ -502,8 +560,16 @@ static void settle_reports(cli *c)
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
     c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
-    c->stats.reports = c->stats.reports ? c->stats.reports : OVERVIEW;
-    c->common.collectives = c->stats.reports & (REPORT(COLLECTIVES) | REPORT(CRITICAL_PATH));
+    if (whole) {
+        c->stats.reports = OVERVIEW;
+        c->stats.tables = overview_tables;
+    } else if (picks_tables(c) && !c->stats.advice && !c->compare.wanted) {
+        c->stats.tables = c->only.v;
+    } else if ((c->format == ROCL_TABLE_CSV || c->format == ROCL_TABLE_TSV) && !c->all &&
+               !c->only.n && !c->compare.wanted && !c->advice) {
+        c->stats.tables = list_main_tables(c->stats.reports);
+    }
+    c->common.collectives = c->stats.reports & (REPORT(RANKS) | REPORT(CRITICAL_PATH));
     c->stats.sort = c->sort;
     c->stats.gaps_between = c->between;
     c->stats.domains = c->domains.v;
@@ -539,6 +605,8 @@ static int check_options(cli *c, size_t behind)
         bad = check_baseline(c);
     if (bad < 0)
         bad = check_style(c);
+    if (bad < 0 && !c->compare.wanted && !c->baseline && !c->style)
+        choose_reports(c);
     if (bad < 0)
         bad = check_format(c);
     if (bad >= 0)
@@ -605,8 +673,10 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
         return s;
     rocl_tables_free(*tables);
     *tables = NULL;
-    c->stats.reports =
-        REPORT(DOMAINS) | (markers ? REPORT(MARKERS) : 0) | (calls ? REPORT(SUMMARY) : 0);
+    static const char *const host_tables[] = {"domains", "markers", "summary", NULL};
+    static const char *const marker_tables[] = {"domains", "markers", NULL};
+    c->stats.reports = REPORT(SUMMARY) | (markers ? REPORT(MARKERS) : 0);
+    c->stats.tables = calls ? host_tables : marker_tables;
     c->stats.advice = false;
     return rocl_stats(t, &c->stats, tables, err);
 }
@@ -709,9 +779,9 @@ const program rocstats_program = {
                 "  rocstats compare --a 'before/*.db' --b 'after/*.db'\n"
                 "  rocstats baseline -o base.json --baseline-name v1 before.db\n"
                 "  rocstats compare base.json:v1 after.db\n"
-                "  rocstats timeline --slices 100 4711_results.db\n"
+                "  rocstats overlap --slices 100 4711_results.db\n"
                 "  rocstats doctor 4711_results.db\n"
-                "  rocstats samples --by-marker 4711_results.db\n"
+                "  rocstats counters --by-marker 4711_results.db\n"
                 "  rocstats all --format json -o reports.json 4711_results.db\n",
     .operands = offsetof(cli, operands),
     .words = words,

@@ -72,25 +72,19 @@ void rocl_html_put_rank_times(rocl_buf *b, const rocl_table *t)
 
 enum { SHADES = 8 };
 
-/* A line for each rank, with a cell for each step or slice of time: the darker, the longer. The
- * axis is the number of the step, or time. */
+/* A line for each rank, with a cell for each step: the darker, the longer. The axis is the number
+ * of the step. */
 void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t)
 {
     enum { MOST_CELLS = 400, MOST_RANKS = 512 };
-    const bool timed = rocl_table_find_column(t, "slice") < t->column_count;
     const size_t place = rocl_table_find_column(t, "place");
-    const size_t begin = rocl_table_find_column(t, timed ? "start_ns" : "number");
-    const size_t end = rocl_table_find_column(t, timed ? "end_ns" : "number");
-    const size_t wall = rocl_table_find_column(t, "wall_ns"); /* of the table of steps */
+    const size_t number = rocl_table_find_column(t, "number");
+    const size_t value = rocl_table_find_column(t, "wall_ns");
     const size_t marker = rocl_table_find_column(t, "marker");
-    const size_t value = wall < t->column_count
-                             ? wall
-                             : rocl_table_find_column(t, timed ? "kernels_ns" : "total_ns");
-    const double origin = timed ? (double)t->origin : 0, width = timed ? 0 : 1;
     double first = INFINITY, last = -INFINITY, least = INFINITY, most = 0;
     size_t rows[MOST_RANKS], count = 0, past = t->row_count;
     rocl_figure f;
-    for (size_t i = 1; i < past && marker < t->column_count; i++)
+    for (size_t i = 1; i < past; i++)
         if (!rocl_cell_is_same(t, i, 0, marker)) /* only the first of several kinds of steps */
             past = i;
     for (size_t i = 0; i < past; i++) {
@@ -99,12 +93,12 @@ void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t)
                 break;
             rows[count++] = i;
         }
-        first = fmin(first, rocl_cell_number(t, i, begin) - origin);
-        last = fmax(last, rocl_cell_number(t, i, end) - origin + width);
+        first = fmin(first, rocl_cell_number(t, i, number));
+        last = fmax(last, rocl_cell_number(t, i, number) + 1);
         least = fmin(least, rocl_cell_length(t, i, value));
         most = fmax(most, rocl_cell_length(t, i, value));
     }
-    const rocl_axis axis = {first, last, timed ? ROCL_UNIT_NS : ROCL_UNIT_COUNT, false};
+    const rocl_axis axis = {first, last, ROCL_UNIT_COUNT, false};
     if (!(last > first) || !rocl_figure_open(&f, b, count, FIGURE_BAR + 4, &axis))
         return;
     for (size_t r = 0; r < count; r++)
@@ -131,15 +125,15 @@ void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t)
         rocl_figure_begin_row(&f);
         for (size_t i = rows[r]; i < past && rocl_cell_is_same(t, i, rows[r], place); i++) {
             const double v = rocl_cell_length(t, i, value);
-            const double x = rocl_axis_x(&axis, rocl_cell_number(t, i, begin) - origin);
-            const double to = rocl_axis_x(&axis, rocl_cell_number(t, i, end) - origin + width);
+            const double x = rocl_axis_x(&axis, rocl_cell_number(t, i, number));
+            const double to = rocl_axis_x(&axis, rocl_cell_number(t, i, number) + 1);
             const double k = shade > 0 ? fmin((v - least) / shade, SHADES - 1) : 0;
             sum += v;
             rocl_html_put(b, "<rect class=\"s%d\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"%d\">",
                           (int)k, x, fmax(to - x - (to - x > 4), 0.5), FIGURE_BAR + 2);
             if (t->row_count <= (size_t)MOST_CELLS * count) {
                 rocl_buf_str(b, "<title>");
-                rocl_html_put_cell(b, t, i, timed ? begin : rocl_table_find_column(t, "step"));
+                rocl_html_put_cell(b, t, i, rocl_table_find_column(t, "step"));
                 rocl_buf_str(b, ": ");
                 rocl_html_put_cell(b, t, i, value);
                 rocl_buf_str(b, "</title>");
@@ -150,8 +144,5 @@ void rocl_html_put_rank_cells(rocl_buf *b, const rocl_table *t)
         rocl_datum_put_displayed(b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = sum}, ROCL_UNIT_NS);
         rocl_figure_end_row(&f);
     }
-    if (timed)
-        rocl_figure_end_over_time(&f, t);
-    else
-        rocl_figure_end(&f, "number of the step; on the right the time of all steps");
+    rocl_figure_end(&f, "number of the step; on the right the time of all steps");
 }
