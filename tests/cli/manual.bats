@@ -90,6 +90,15 @@ run_example() { # page script
     [ "$(wc -l <ran)" -ge 30 ] || fail "only $(wc -l <ran) examples were found"
 }
 
+@test "rocline(7), or a page of rocstats, names every page" {
+    local page name
+    for page in "$BUILD"/man/*.[0-9]; do
+        name=${page##*/}
+        [ "$name" = rocline.7 ] || cat "$BUILD"/man/rocline.7 "$BUILD"/man/rocstats* | grep -q "Xr ${name%.*} ${name##*.}" ||
+            fail "$name"
+    done
+}
+
 @test "a display of the page that the command does not print is found" {
     printf '.Bd -literal\n$ printf "1 a\\en2 b\\en3 c\\en"\n1 a\n...\n3 ...\n.Ed\n' >page
     mkdir here

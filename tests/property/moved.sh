@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 command -v jq >/dev/null || { echo "ok 1 # SKIP no jq"; echo 1..1; exit 0; }
 kept=$(awk -F'\t' '!/^#/ && $3 != "-" { print $2 "\t" $3 }' "$here/moved.tsv")
 while IFS=$'\t' read -r table report; do
-    [ "$table" = "${report//-/_}" ] && rocstats "$report" none 2>&1 | grep -q "none" ||
+    [ "$table" = "${report//-/_}" ] || # a report has a table of its name: tests/unit/test_stats_reports.c
         { rocstats "$table" none 2>&1 || true; } | grep -q "is a table of the report $report:" ||
         echo "# the report $report has no table $table"
 done <<<"$kept" >"$work/wrong"
