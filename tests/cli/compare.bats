@@ -283,7 +283,7 @@ rows_of() { # key, arguments of compare
     rocstats compare -q --format json "$@" | jq -c --arg k "$key" '[.tables[] | select(.key == $k).rows[]]'
 }
 
-@test "compare: the example of rocstats(1): steps and the kernels of one, whose changes have the difference as their sum" {
+@test "compare: steps and the kernels of one, whose changes have the difference as their sum" {
     needs jq
     [ "$(rows_of compare_steps "$train".json "$train-after.json" |
         jq -c '.[] | [.number_a, .number_b, .aligned, .wall_change_ns, .kernel_a_ns, .kernel_b_ns]')" = \
