@@ -54,6 +54,15 @@ static inline void rocl_buf_byte(rocl_buf *b, uint8_t c)
         b->data[b->len++] = c;
 }
 
+/* The same byte n times. */
+static inline void rocl_buf_fill(rocl_buf *b, uint8_t c, size_t n)
+{
+    if (n && rocl_buf_reserve(b, n)) {
+        memset(b->data + b->len, c, n);
+        b->len += n;
+    }
+}
+
 static inline void rocl_buf_str(rocl_buf *b, const char *s)
 {
     rocl_buf_put(b, s, strlen(s));

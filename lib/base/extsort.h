@@ -6,7 +6,7 @@
 #define ROCL_BASE_EXTSORT_H
 
 #include "base/buf.h"
-#include "base/status.h"
+#include "base/error.h"
 
 /* What several sorters share: a memory limit in bytes and a temporary file. */
 typedef struct rocl_sort_space rocl_sort_space;
@@ -61,6 +61,14 @@ void rocl_sorter_free(rocl_sorter *s); /* gives its memory back to the space */
 rocl_status rocl_sorter_add(rocl_sorter *s, unsigned worker, const uint64_t *key,
                             const void *payload, size_t len, rocl_error *err);
 
+/* Adds the bytes of a buffer. */
+static inline rocl_status rocl_sorter_add_buf(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                                              const rocl_buf *b, rocl_error *err)
+{
+    return b->failed ? rocl_fail_memory(err)
+                     : rocl_sorter_add(s, worker, key, b->data, b->len, err);
+}
+
 /* Makes runs of everything that the worker has added, and frees its buffer. Call it when a task
  * ends, so that idle sorters hold no expanded records. */
 rocl_status rocl_sorter_seal(rocl_sorter *s, unsigned worker, rocl_error *err);
@@ -81,6 +89,16 @@ rocl_status rocl_fail_sorted(rocl_error *err);
 
 /* The next record in order; *more false at the end. */
 rocl_status rocl_sorter_next(rocl_sorter *s, rocl_sort_record *rec, bool *more, rocl_error *err);
+
+/* For loops over all records: the next one, if *st is ROCL_OK; false at the end, or if it fails. */
+static inline bool rocl_sorter_take(rocl_sorter *s, rocl_sort_record *rec, rocl_status *st,
+                                    rocl_error *err)
+{
+    bool more = false;
+    if (*st == ROCL_OK)
+        *st = rocl_sorter_next(s, rec, &more, err);
+    return *st == ROCL_OK && more;
+}
 
 /* A place between records: those whose first two key words are less come before it. */
 typedef struct rocl_sort_bound {

@@ -80,6 +80,19 @@ static inline void rocl_buf_i64(rocl_buf *b, int64_t v)
         b->len = (size_t)(rocl_put_i64((char *)b->data + b->len, v) - (char *)b->data);
 }
 
+/* A text and a number. */
+static inline void rocl_buf_str_u64(rocl_buf *b, const char *before, uint64_t v)
+{
+    rocl_buf_str(b, before);
+    rocl_buf_u64(b, v);
+}
+
+static inline void rocl_buf_str_i64(rocl_buf *b, const char *before, int64_t v)
+{
+    rocl_buf_str(b, before);
+    rocl_buf_i64(b, v);
+}
+
 static inline void rocl_buf_hex(rocl_buf *b, uint64_t v, unsigned digits)
 {
     if (rocl_buf_reserve(b, ROCL_NUM_MAX))

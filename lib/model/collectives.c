@@ -368,12 +368,10 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
 {
     place at = {.key = 0};
     rocl_sort_record rec;
-    bool more = false;
     rocl_status st = rocl_sorter_start(c->kernels, err);
     if (st == ROCL_OK)
         st = order_all(c, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(c->kernels, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(c->kernels, &rec, &st, err)) {
         uint64_t v[3] = {0}; /* duration, signature, sequence */
         read_numbers(&rec, v, 3);
         const uint32_t in = c->communicator_of[rec.key[0] >> 32],
@@ -432,12 +430,10 @@ rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, 
 {
     gathering g = {.cap = 0};
     rocl_sort_record rec;
-    bool more = false;
     rocl_status st = number_kernels(c, fn, ctx, err);
     if (st == ROCL_OK)
         st = rocl_sorter_start(c->members, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(c->members, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(c->members, &rec, &st, err)) {
         uint64_t v[4] = {0}; /* start, duration, signature and capture, row */
         read_numbers(&rec, v, 4);
         const signature *s =

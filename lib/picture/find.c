@@ -115,14 +115,14 @@ static int compare_refs(int64_t a_start, const rocl_picture_ref *a, int64_t b_st
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* With the lock held: the first one after *ref, which begins at `time`, or the last one before it;
- * *ref becomes it. */
-static bool find_next(const rocl_picture *p, int64_t time, bool backward, const picture_test *t,
+/* The first one after *ref, which begins at `time`, or the last one before it; *ref becomes it. */
+static bool find_next(rocl_picture *p, int64_t time, bool backward, const picture_test *t,
                       rocl_picture_ref *ref)
 {
     const rocl_picture_ref from = *ref;
     int64_t best = 0;
     bool any = false;
+    pthread_mutex_lock(&p->lock);
     for (uint32_t n = 0; n < p->track_count; n++) {
         for (uint32_t k = 0; k < p->tracks[n]->row_count; k++) {
             const picture_row *r = get_row(p, n, k);
@@ -150,6 +150,7 @@ static bool find_next(const rocl_picture *p, int64_t time, bool backward, const 
             }
         }
     }
+    pthread_mutex_unlock(&p->lock);
     return any;
 }
 
@@ -157,10 +158,7 @@ bool rocl_picture_step(rocl_picture *p, uint32_t track, uint32_t row, int64_t ti
                        rocl_picture_ref *ref)
 {
     const picture_test t = {.track = track, .row = row, .capture = ROCL_NONE};
-    pthread_mutex_lock(&p->lock);
-    const bool there = find_next(p, time, backward, &t, ref);
-    pthread_mutex_unlock(&p->lock);
-    return there;
+    return find_next(p, time, backward, &t, ref);
 }
 
 /* ---- searches -------------------------------------------------------------------------------- */
@@ -225,12 +223,7 @@ bool rocl_picture_matches(const rocl_picture *p, uint32_t name)
 bool rocl_picture_next_match(rocl_picture *p, int64_t time, bool backward, rocl_picture_ref *ref)
 {
     const picture_test t = {.track = ROCL_NONE, .capture = ROCL_NONE, .names = p->matches};
-    if (!p->matches)
-        return false;
-    pthread_mutex_lock(&p->lock);
-    const bool there = find_next(p, time, backward, &t, ref);
-    pthread_mutex_unlock(&p->lock);
-    return there;
+    return p->matches && find_next(p, time, backward, &t, ref);
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -247,9 +240,7 @@ static bool find_linked(rocl_picture *p, rocl_picture_ref ref, bool sibling,
                             .stack = s.stack_id,
                             .kinds = to_work ? ROCL_WORK_KINDS : ROCL_LAUNCH_KINDS};
     rocl_picture_ref found = sibling ? ref : (rocl_picture_ref){.row = ROCL_NONE};
-    pthread_mutex_lock(&p->lock);
     const bool there = find_next(p, sibling ? s.start : INT64_MIN, false, &t, &found);
-    pthread_mutex_unlock(&p->lock);
     if (there)
         *other = found;
     return there;

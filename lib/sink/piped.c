@@ -133,7 +133,9 @@ rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err)
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err)
 {
     rocl_joint_sums sums = {0};
-    const rocl_status st = rocl_piped_commit_joint(s, t, &sums, err);
+    rocl_status st = rocl_piped_finish(s, err);
+    if (st == ROCL_OK)
+        st = rocl_piped_commit_joint(s, t, &sums, err);
     *bytes = sums.bytes;
     return st;
 }

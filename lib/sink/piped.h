@@ -62,10 +62,10 @@ rocl_status rocl_piped_end_row(rocl_piped *s, rocl_trace *t, rocl_error *err);
 rocl_status rocl_piped_end_record(rocl_piped *s, rocl_trace *t, size_t weight, rocl_error *err);
 /* Passes the last block on, and waits until all is written. The file stays open. */
 rocl_status rocl_piped_finish(rocl_piped *s, rocl_error *err);
-/* Gives the finished file its name, at once or with the other outputs of the reading; *bytes is its
- * size. */
+/* Finishes the file and gives it its name, at once or with the other outputs of the reading; *bytes
+ * is its size. */
 rocl_status rocl_piped_commit(rocl_piped *s, rocl_trace *t, uint64_t *bytes, rocl_error *err);
-/* Commits, and sums what the ranks of a team have counted. */
+/* Commits a finished file, and sums what the ranks of a team have counted. */
 rocl_status rocl_piped_commit_joint(rocl_piped *s, rocl_trace *t, rocl_joint_sums *sums,
                                     rocl_error *err);
 /* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */

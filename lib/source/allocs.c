@@ -134,10 +134,8 @@ static bool pair_memory(rocl_allocs *a, rocl_alloc *r)
 rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(a->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(a->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(a->sorter, &rec, &st, err)) {
         rocl_alloc r;
         memcpy(&r, rec.data, sizeof r);
         r.owner = r.agent;

@@ -122,9 +122,8 @@ rocl_status rocl_ranges_join(rocl_sorter *sorter, const rocl_range_format *forma
     rocl_open_stack open = {0};
     uint64_t scope[2] = {0};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(sorter, &rec, &st, err)) {
         const rocl_range_half half = format->read(rec.data);
         if (memcmp(scope, rec.key, scope_size) != 0)
             st = close_all(format, ctx, &open, err);

@@ -113,12 +113,6 @@ typedef struct line {
     size_t index; /* in the report */
 } line;
 
-static void put_repeated(rocl_buf *b, char c, size_t n)
-{
-    for (; n; n--)
-        rocl_buf_byte(b, (uint8_t)c);
-}
-
 static const struct {
     const char *name;
     double ns;
@@ -135,7 +129,7 @@ static void put_head(rocl_table_writer *w, uint32_t set, size_t name_width, size
     rocl_buf *b = &w->buf;
     const size_t widths[COLUMNS] = {name_width + 2, domain_width + 2, 17, 17, 17, 15, 17, 17, 17};
     rocl_buf_str(b, "\n");
-    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_fill(b, ' ', w->summary.indent);
     rocl_buf_str(b, "ROCPROFV3 ");
     const char *before = "";
     for (size_t i = 0; i < DOMAINS && set != ALL_DOMAINS; i++) {
@@ -146,7 +140,7 @@ static void put_head(rocl_table_writer *w, uint32_t set, size_t name_width, size
         before = " + ";
     }
     rocl_buf_str(b, set == ALL_DOMAINS ? "SUMMARY:\n\n" : " SUMMARY:\n\n");
-    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_fill(b, ' ', w->summary.indent);
     rocl_buf_byte(b, '|');
     for (int i = 0; i < COLUMNS; i++) {
         char title[32];
@@ -154,16 +148,16 @@ static void put_head(rocl_table_writer *w, uint32_t set, size_t name_width, size
         snprintf(title, sizeof title, "%s%s%s", titles[i],
                  time ? summary_units[w->summary.unit].name : "", time ? ")" : "");
         size_t n = strlen(title), blanks = widths[i] - n;
-        put_repeated(b, ' ', blanks / 2);
+        rocl_buf_fill(b, ' ', blanks / 2);
         rocl_buf_str(b, title);
-        put_repeated(b, ' ', blanks - blanks / 2);
+        rocl_buf_fill(b, ' ', blanks - blanks / 2);
         rocl_buf_byte(b, '|');
     }
     rocl_buf_byte(b, '\n');
-    put_repeated(b, ' ', w->summary.indent);
+    rocl_buf_fill(b, ' ', w->summary.indent);
     rocl_buf_byte(b, '|');
     for (int i = 0; i < COLUMNS; i++) {
-        put_repeated(b, '-', widths[i]);
+        rocl_buf_fill(b, '-', widths[i]);
         rocl_buf_byte(b, '|');
     }
     rocl_buf_byte(b, '\n');
@@ -185,7 +179,7 @@ static void put_summary_time(rocl_buf *b, int64_t ns, rocl_summary_unit unit)
                     : rocl_put_double(text, (double)ns / summary_units[unit].ns);
     const size_t n = (size_t)(end - text);
     rocl_buf_byte(b, ' ');
-    put_repeated(b, ' ', n < 15 ? 15 - n : 0);
+    rocl_buf_fill(b, ' ', n < 15 ? 15 - n : 0);
     rocl_buf_put(b, text, n);
     rocl_buf_str(b, " |");
 }
@@ -216,10 +210,10 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
         if (!(lines[i].bit & set))
             continue;
         size_t name = measure_name(w, &lines[i]);
-        put_repeated(b, ' ', w->summary.indent);
+        rocl_buf_fill(b, ' ', w->summary.indent);
         rocl_buf_str(b, "| ");
         rocl_buf_put(b, w->scratch.data, w->scratch.len);
-        put_repeated(b, ' ', name_width - name);
+        rocl_buf_fill(b, ' ', name_width - name);
         snprintf(text, sizeof text, " | %-*s | %15lld |", (int)domain_width,
                  profiler_name(lines[i].domain), (long long)r->calls);
         rocl_buf_str(b, text);

@@ -74,12 +74,6 @@ static bool shorten_texts(const rocl_table *t, layout *columns)
     return true;
 }
 
-static void put_blanks(rocl_buf *to, size_t n)
-{
-    for (; n; n--)
-        rocl_buf_byte(to, ' ');
-}
-
 /* Fields one below the other: only those that have a value, and in full. */
 static void put_fields(rocl_table_writer *w, const rocl_table *t)
 {
@@ -97,9 +91,9 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
             const rocl_datum *d = rocl_table_cell(t, r, c);
             if (!rocl_datum_has_value(d))
                 continue;
-            put_blanks(&w->buf, INDENT);
+            rocl_buf_fill(&w->buf, ' ', INDENT);
             rocl_buf_str(&w->buf, t->columns[c].title);
-            put_blanks(&w->buf, widest - strlen(t->columns[c].title) + GAP);
+            rocl_buf_fill(&w->buf, ' ', widest - strlen(t->columns[c].title) + GAP);
             rocl_cell_put_displayed(&w->buf, t, d, c);
             rocl_buf_byte(&w->buf, '\n');
         }
@@ -162,9 +156,9 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t)
             const size_t has = rocl_text_width(text->data, text->len);
             const size_t blanks = l->width > has ? l->width - has : 0;
             const bool right = rocl_column_is_number(&t->columns[c]);
-            put_blanks(&w->buf, indent + (right ? blanks : 0));
+            rocl_buf_fill(&w->buf, ' ', indent + (right ? blanks : 0));
             rocl_buf_put(&w->buf, text->data, text->len);
-            put_blanks(&w->buf, right || c == last ? 0 : blanks);
+            rocl_buf_fill(&w->buf, ' ', right || c == last ? 0 : blanks);
             indent = GAP;
         }
         rocl_buf_byte(&w->buf, '\n');

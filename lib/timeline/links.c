@@ -139,10 +139,9 @@ static rocl_status collect_repeated(rocl_links *l, rocl_sorter **records, rocl_e
     rocl_sorter *old = *records, *fresh = rocl_record_sorter(l->trace);
     rocl_sort_record rec;
     rocl_track_event e;
-    bool more = true;
     l->sorter = rocl_sorter_new(l->trace->space, 4);
     rocl_status st = fresh && l->sorter ? rocl_sorter_start(old, err) : rocl_fail_memory(err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(old, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(old, &rec, &st, err)) {
         st = rocl_sorter_add(fresh, 0, rec.key, rec.data, rec.len, err);
         if (rocl_sequence_kind_of(rocl_sequence_of(rec.key)) == ROCL_SEQUENCE_HOST &&
             st == ROCL_OK && rocl_record_decode(&rec, &e) && e.kind != ROCL_MARKER && e.stack_id &&

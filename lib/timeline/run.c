@@ -37,8 +37,9 @@ rocl_sink rocl_encoder_sink(rocl_encoder *first)
 
 /* ---- a capture ------------------------------------------------------------------------------- */
 
-rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err)
+rocl_status rocl_timeline_begin_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
+    rocl_timeline *t = self;
     rocl_trace_window(t->encoder.trace, &t->from, &t->to);
     rocl_timeline_set_capture(t, c);
     rocl_status st = rocl_encoder_begin(&t->encoder, c, err);

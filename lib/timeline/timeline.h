@@ -29,6 +29,7 @@
 #include "model/trace.h"
 #include "timeline/links.h"
 #include "timeline/record.h"
+#include "trace/joint.h"
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
@@ -164,9 +165,9 @@ struct rocl_timeline {
     uint32_t work_indexes, fold;
 };
 
-/* Call these for each capture in turn: in begin_capture of the sink; after all its events; when it
- * is written, or cannot be. */
-rocl_status rocl_timeline_begin_capture(rocl_timeline *t, const rocl_capture *c, rocl_error *err);
+/* Call these for each capture in turn: in begin_capture of the sink, or as it, where the timeline
+ * is its first member; after all its events; when it is written, or cannot be. */
+rocl_status rocl_timeline_begin_capture(void *self, const rocl_capture *c, rocl_error *err);
 rocl_status rocl_timeline_end_capture(rocl_timeline *t, rocl_error *err);
 void rocl_timeline_forget_capture(rocl_timeline *t);
 /* For sinks that keep the records of a capture until all are read: seals its records and links, and
@@ -193,6 +194,12 @@ typedef struct rocl_timeline_counts {
     uint64_t lanes; /* further rows made for overlapping slices */
     uint64_t moved; /* slices that are in them */
 } rocl_timeline_counts;
+
+/* For rocl_joint_commit(): the counts of the ranks of a team. */
+static inline rocl_joint_sums rocl_timeline_sums(rocl_timeline_counts *c)
+{
+    return (rocl_joint_sums){.own = &c->slices, .own_count = sizeof *c / sizeof c->slices};
+}
 
 /* A row can only show nested slices, so others get further rows, first fit. */
 typedef struct rocl_open_slice { /* a slice that has begun */

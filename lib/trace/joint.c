@@ -747,3 +747,36 @@ rocl_status rocl_joint_answer(rocl_joint *p, rocl_buf *answer, rocl_error *err)
 {
     return rocl_team_reply(p->team, answer, err);
 }
+
+rocl_status rocl_joint_agree(rocl_joint *p, const rocl_joint_talk *talk, void *ctx, rocl_error *err)
+{
+    rocl_buf b = {0};
+    rocl_byte_reader r = {0};
+    rocl_status st = ROCL_OK;
+    if (!p || rocl_joint_leads(p)) {
+        rocl_buf_byte(&b, ROCL_TEAM_ASK);
+        if (p)
+            st = rocl_joint_ask_all(p, &b, err);
+        if (st == ROCL_OK && p)
+            st = rocl_joint_hear(p, talk->hear, ctx, err);
+        if (st == ROCL_OK)
+            talk->decide(ctx, &b);
+        if (st == ROCL_OK && p)
+            st = rocl_joint_ask_all(p, &b, err);
+        rocl_buf_free(&b);
+        return st;
+    }
+    st = rocl_joint_next_question(p, &r, err);
+    if (st == ROCL_OK) {
+        rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
+        talk->tell(ctx, &b);
+        st = rocl_joint_answer(p, &b, err);
+    }
+    if (st == ROCL_OK)
+        st = rocl_joint_end_answer(p, err);
+    if (st == ROCL_OK)
+        st = rocl_joint_next_question(p, &r, err);
+    if (st == ROCL_OK)
+        talk->take(ctx, &r);
+    return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
+}

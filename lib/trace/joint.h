@@ -177,6 +177,17 @@ rocl_status rocl_joint_next_question(rocl_joint *p, rocl_byte_reader *question, 
 rocl_status rocl_joint_answer(rocl_joint *p, rocl_buf *answer, rocl_error *err);
 rocl_status rocl_joint_end_answer(rocl_joint *p, rocl_error *err);
 
+/* When all has been read: every rank tells rank 0 something, and learns what it makes of that. */
+typedef struct rocl_joint_talk {
+    void (*tell)(void *ctx, rocl_buf *b);         /* on another rank: appends what rank 0 hears */
+    rocl_joint_hear_fn *hear;                     /* on rank 0, of each of them */
+    void (*decide)(void *ctx, rocl_buf *b);       /* then: appends what the others take */
+    void (*take)(void *ctx, rocl_byte_reader *r); /* on another rank */
+} rocl_joint_talk;
+/* p NULL: without a team there is only something to decide. */
+rocl_status rocl_joint_agree(rocl_joint *p, const rocl_joint_talk *talk, void *ctx,
+                             rocl_error *err);
+
 /* ---- for another rank ------------------------------------------------------------------------ */
 
 /* For a trace that rocl_outline_take() has made; `own` becomes theirs. Reads the folder of all. */

@@ -240,16 +240,11 @@ static int body_height(const browser *b)
     return screen_height() - 2 - (tracks ? 1 + lines_of_details() : 0);
 }
 
-static bool too_small(void)
-{
-    return screen_width() < LEAST_WIDTH || screen_height() < LEAST_HEIGHT;
-}
-
 static void draw_screen(browser *b)
 {
-    screen_clear();
+    erase();
     screen_style_of(STYLE_PLAIN, 0);
-    if (too_small()) {
+    if (screen_width() < LEAST_WIDTH || screen_height() < LEAST_HEIGHT) {
         screen_printf(0, 0, screen_width(), "Too small: %dx%d,", screen_width(), screen_height());
         screen_printf(1, 0, screen_width(), "%dx%d are needed", LEAST_WIDTH, LEAST_HEIGHT);
         screen_show();
@@ -275,6 +270,19 @@ static void draw_screen(browser *b)
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
+/* The key that the others stand for: those of vi and less, and what terminals send. */
+static int plain_key(int key)
+{
+    static const int keys[][2] = {{'k', KEY_UP},       {'j', KEY_DOWN},   {'h', KEY_LEFT},
+                                  {'l', KEY_RIGHT},    {2, KEY_PPAGE},    {6, KEY_NPAGE},
+                                  {'\r', KEY_ENTER},   {'\n', KEY_ENTER}, {8, KEY_BACKSPACE},
+                                  {127, KEY_BACKSPACE}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (key == keys[i][0])
+            return keys[i][1];
+    return key;
+}
+
 /* A line that is typed, at the bottom of the screen. False: given up. */
 static bool read_line(browser *b, const char *prompt, char *text, size_t size)
 {
@@ -288,15 +296,15 @@ static bool read_line(browser *b, const char *prompt, char *text, size_t size)
         screen_cursor(y, used + has < width ? used + has : width - 1);
         screen_show();
         const int key = screen_key(b->state.loaded ? -1 : 150);
+        const bool backspace = plain_key(key) == KEY_BACKSPACE;
         screen_cursor(-1, 0);
         if (key == KEY_GONE)
             b->quit = true;
-        if (key == KEY_GONE || key == 27 ||
-            ((key == KEY_BACKSPACE || key == 127 || key == 8) && !n))
+        if (key == KEY_GONE || key == 27 || (backspace && !n))
             return false;
-        if (key == '\r' || key == '\n' || key == KEY_ENTER)
+        if (plain_key(key) == KEY_ENTER)
             return true;
-        if (key == KEY_BACKSPACE || key == 127 || key == 8) {
+        if (backspace) {
             while (n && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
                 n--;
             n -= n > 0;
@@ -442,7 +450,7 @@ rocl_status browse(rocl_trace *t, common *c, const browse_options *o, rocl_error
                 if (key == KEY_NOTHING || key == KEY_RESIZED)
                     continue;
                 b->note[0] = '\0';
-                handle_key(b, key);
+                handle_key(b, plain_key(key));
             }
             stop_worker(b);
             s = b->load_status; /* ROCL_OK where the user has left before */

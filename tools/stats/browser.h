@@ -53,7 +53,6 @@ int screen_height(void);
 bool screen_is_unicode(void);
 unsigned screen_colours(void);
 
-void screen_clear(void);
 void screen_show(void);
 void screen_style_of(screen_style style, unsigned colour); /* for the next texts */
 /* The text in exactly `width` columns from x on: cut, or with blanks. Characters that are not
@@ -153,7 +152,6 @@ typedef struct browser {
     char note[NOTE_SIZE]; /* until the next key */
     char pattern[PATTERN_SIZE];
     bool searching; /* there is a search that n goes on with */
-    bool backward;
     bool quit;
 } browser;
 
@@ -165,7 +163,7 @@ void browser_say(browser *b, const char *fmt, ...) __attribute__((format(printf,
 
 void tracks_update(browser *b); /* something new was loaded */
 void tracks_draw(browser *b, int top, int height);
-bool tracks_key(browser *b, int key); /* false: not one of their keys */
+bool tracks_key(browser *b, int key); /* as plain_key() has it; false: not one of theirs */
 void tracks_forget(browser *b);
 /* Shows a slice: selects it and its line, and moves the view so that it can be seen. With `jump`
  * the way back is kept. */
@@ -191,7 +189,6 @@ bool table_key(browser *b, int key, int height);
 void table_forget(browser *b);
 bool table_search(browser *b, bool backward); /* the next row that matches */
 
-void text_open(browser *b, const char *text); /* copied */
 void text_open_details(browser *b);
 void text_open_help(browser *b);
 void text_draw(browser *b, int top, int height);

@@ -100,15 +100,20 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     return names ? names : COMPARE(x->name, y->name);
 }
 
-/* The row that was selected stays so. */
-static void sort_table(browser *b)
+static uint32_t selected_name(const struct browser_table *t)
+{
+    return t->at < t->count ? t->rows[t->at].name : ROCL_NONE;
+}
+
+/* The row of this name is the one selected, if it is there, else the first. */
+static void sort_table(browser *b, uint32_t selected)
 {
     struct browser_table *t = b->table;
-    const uint32_t selected = t->at < t->count ? t->rows[t->at].name : ROCL_NONE;
     row_order o = {b, t->sort, t->ascending};
     if (t->count)
         qsort_r(t->rows, t->count, sizeof *t->rows, compare_rows, &o);
-    for (size_t i = 0; i < t->count; i++)
+    t->at = 0;
+    for (size_t i = 0; i < t->count && selected != ROCL_NONE; i++)
         if (t->rows[i].name == selected)
             t->at = i;
 }
@@ -118,7 +123,7 @@ void table_update(browser *b)
     struct browser_table *t = b->table;
     if (!t || (t->generation == b->state.generation && t->from == b->from && t->to == b->to))
         return;
-    const uint32_t selected = t->at < t->count ? t->rows[t->at].name : ROCL_NONE;
+    const uint32_t selected = selected_name(t);
     free(t->rows);
     t->rows = NULL;
     t->count = 0;
@@ -134,11 +139,7 @@ void table_update(browser *b)
         t->total += t->rows[i].total;
         t->calls += t->rows[i].count;
     }
-    sort_table(b);
-    t->at = 0; /* the first, unless the one that was selected is still there */
-    for (size_t i = 0; i < t->count && selected != ROCL_NONE; i++)
-        if (t->rows[i].name == selected)
-            t->at = i;
+    sort_table(b, selected);
 }
 
 void table_forget(browser *b)
@@ -282,7 +283,7 @@ static void sort_by_next(browser *b, int by)
         c = (c + by + COLUMNS) % COLUMNS;
     while (!has_column(b, (table_column)c));
     b->table->sort = (table_column)c;
-    sort_table(b);
+    sort_table(b, selected_name(b->table));
 }
 
 bool table_search(browser *b, bool backward)
@@ -305,19 +306,15 @@ bool table_key(browser *b, int key, int height)
     const int page = height > 4 ? height - 3 : 1;
     switch (key) {
     case KEY_UP:
-    case 'k':
         move_row(t, -1);
         break;
     case KEY_DOWN:
-    case 'j':
         move_row(t, 1);
         break;
     case KEY_PPAGE:
-    case 2:
         move_row(t, -page);
         break;
     case KEY_NPAGE:
-    case 6:
         move_row(t, page);
         break;
     case 'g':
@@ -330,25 +327,21 @@ bool table_key(browser *b, int key, int height)
         break;
     case KEY_LEFT:
     case '<':
-    case 'h':
         sort_by_next(b, -1);
         break;
     case KEY_RIGHT:
     case '>':
-    case 'l':
         sort_by_next(b, 1);
         break;
     case 'r':
         t->ascending = !t->ascending;
-        sort_table(b);
+        sort_table(b, selected_name(t));
         break;
     case 't':
         b->in_view = !b->in_view;
         t->generation = UINT64_MAX;
         table_update(b);
         break;
-    case '\r':
-    case '\n':
     case KEY_ENTER:
         if (t->at < t->count) {
             const rocl_picture_sum s = t->rows[t->at];
@@ -380,21 +373,17 @@ void text_forget(browser *b)
     b->text_number = 0;
 }
 
-static void append_text(browser *b, const char *text)
+/* The text is copied. */
+static void text_open(browser *b, const char *text)
 {
+    text_forget(b);
+    b->text = must_have(calloc(1, sizeof *b->text));
     while (*text) {
         const size_t n = strcspn(text, "\n");
         b->text = must_have(reallocarray(b->text, b->text_lines + 1, sizeof *b->text));
         b->text[b->text_lines++] = must_have(strndup(text, n));
         text += n + (text[n] == '\n');
     }
-}
-
-void text_open(browser *b, const char *text)
-{
-    text_forget(b);
-    b->text = must_have(calloc(1, sizeof *b->text));
-    append_text(b, text);
 }
 
 /* What the picture knows, at once; the rest is looked up. */
@@ -494,32 +483,24 @@ bool text_key(browser *b, int key, int height)
     const size_t page = height > 2 ? (size_t)height - 1 : 1;
     switch (key) {
     case KEY_UP:
-    case 'k':
         b->text_top -= b->text_top > 0;
         break;
     case KEY_DOWN:
-    case 'j':
-    case '\r':
-    case '\n':
     case KEY_ENTER:
         b->text_top++;
         break;
     case KEY_PPAGE:
-    case 2:
     case 'b':
         b->text_top -= b->text_top < page ? b->text_top : page;
         break;
     case KEY_NPAGE:
-    case 6:
     case ' ':
         b->text_top += page;
         break;
     case KEY_LEFT:
-    case 'h':
         b->text_left -= b->text_left < 20 ? b->text_left : 20;
         break;
     case KEY_RIGHT:
-    case 'l':
         b->text_left += b->text_left < 1 << 20 ? 20 : 0;
         break;
     case 'g':

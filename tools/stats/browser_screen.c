@@ -141,6 +141,13 @@ static void catch_signal(int number, bool on)
         sigaction(number, &act, NULL);
 }
 
+static void catch_signals(bool on)
+{
+    catch_signal(SIGWINCH, on);
+    catch_signal(SIGTSTP, on);
+    catch_signal(SIGCONT, on);
+}
+
 static void measure_screen(void)
 {
     struct winsize size;
@@ -209,9 +216,7 @@ bool screen_begin(void)
         return false;
     }
     /* The C library keeps signals for windows and stops to itself where somebody handles them. */
-    catch_signal(SIGWINCH, true);
-    catch_signal(SIGTSTP, true);
-    catch_signal(SIGCONT, true);
+    catch_signals(true);
     if (!isatty(STDIN_FILENO))
         keyboard = fopen("/dev/tty", "r+e");
     screen = newterm(NULL, stdout, keyboard ? keyboard : stdin);
@@ -262,9 +267,7 @@ void screen_end(void)
     pthread_mutex_unlock(&drawing);
     delscreen(screen);
     screen = NULL;
-    catch_signal(SIGWINCH, false);
-    catch_signal(SIGTSTP, false);
-    catch_signal(SIGCONT, false);
+    catch_signals(false);
     if (keyboard)
         fclose(keyboard);
     keyboard = NULL;
@@ -340,11 +343,6 @@ bool screen_is_unicode(void)
 unsigned screen_colours(void)
 {
     return colours ? colours : 1;
-}
-
-void screen_clear(void)
-{
-    erase();
 }
 
 void screen_show(void)

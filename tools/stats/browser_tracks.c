@@ -539,15 +539,19 @@ static bool is_in_view(const browser *b, const rocl_picture_slice *s)
     return s->end >= b->from && s->start < b->to;
 }
 
+/* The middle of the selected slice, as far as it is in view; else of the view. */
+static int64_t selected_time(const browser *b)
+{
+    if (b->ref.index == ROCL_NONE || !is_in_view(b, &b->slice))
+        return b->from + (b->to - b->from) / 2;
+    const int64_t a = b->slice.start > b->from ? b->slice.start : b->from;
+    const int64_t z = b->slice.end < b->to ? b->slice.end : b->to;
+    return a + (z - a) / 2;
+}
+
 static void zoom_view(browser *b, double factor)
 {
-    const int64_t span = b->to - b->from;
-    int64_t middle = b->from + span / 2;
-    if (b->ref.index != ROCL_NONE && is_in_view(b, &b->slice)) {
-        const int64_t a = b->slice.start > b->from ? b->slice.start : b->from;
-        const int64_t z = b->slice.end < b->to ? b->slice.end : b->to;
-        middle = a + (z - a) / 2;
-    }
+    const int64_t span = b->to - b->from, middle = selected_time(b);
     const int64_t all = b->state.last - b->state.first;
     int64_t wanted = (int64_t)((double)span * factor);
     wanted = wanted < least_span() ? least_span() : wanted;
@@ -627,15 +631,6 @@ static void select_at(browser *b, int64_t time)
         b->ref.index = ROCL_NONE; /* moving up and down does not move the view */
 }
 
-static int64_t selected_time(const browser *b)
-{
-    if (b->ref.index == ROCL_NONE || !is_in_view(b, &b->slice))
-        return b->from + (b->to - b->from) / 2;
-    const int64_t a = b->slice.start > b->from ? b->slice.start : b->from;
-    const int64_t z = b->slice.end < b->to ? b->slice.end : b->to;
-    return a + (z - a) / 2;
-}
-
 static void move_line(browser *b, int64_t by)
 {
     const int64_t time = selected_time(b);
@@ -669,14 +664,14 @@ static void step_slice(browser *b, bool backward)
         browser_say(b, backward ? "This is the first one" : "This is the last one");
 }
 
-static void toggle_line(browser *b, bool always)
+static void toggle_line(browser *b)
 {
     if (!b->line_count)
         return;
     const browser_line line = b->lines[b->at];
     const rocl_picture_track t = rocl_picture_track_at(b->picture, line.track);
     const bool group = b->first_child[line.track] < b->first_child[line.track + 1];
-    if (group || (t.rows > 1 && always))
+    if (group || t.rows > 1)
         b->collapsed[line.track] ^= true;
     make_lines(b);
 }
@@ -736,19 +731,15 @@ bool tracks_key(browser *b, int key)
     const int64_t span = b->to - b->from;
     switch (key) {
     case KEY_UP:
-    case 'k':
         move_line(b, -1);
         break;
     case KEY_DOWN:
-    case 'j':
         move_line(b, 1);
         break;
     case KEY_PPAGE:
-    case 2: /* ^B */
         move_line(b, -page);
         break;
     case KEY_NPAGE:
-    case 6: /* ^F */
         move_line(b, page);
         break;
     case 'g':
@@ -758,11 +749,9 @@ bool tracks_key(browser *b, int key)
         move_line(b, (int64_t)b->line_count);
         break;
     case KEY_LEFT:
-    case 'h':
         step_slice(b, true);
         break;
     case KEY_RIGHT:
-    case 'l':
         step_slice(b, false);
         break;
     case KEY_SLEFT:
@@ -801,15 +790,13 @@ bool tracks_key(browser *b, int key)
         zoom_to_slice(b);
         break;
     case ' ':
-        toggle_line(b, true);
+        toggle_line(b);
         break;
-    case '\r':
-    case '\n':
     case KEY_ENTER:
         if (b->ref.index != ROCL_NONE && !b->slice.is_value)
             text_open_details(b);
         else
-            toggle_line(b, true);
+            toggle_line(b);
         break;
     case 'c':
         collapse_all(b, true);
@@ -829,8 +816,6 @@ bool tracks_key(browser *b, int key)
         follow_link(b, true);
         break;
     case KEY_BACKSPACE:
-    case 127:
-    case 8:
         go_back(b);
         break;
     default:

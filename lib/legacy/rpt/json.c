@@ -14,12 +14,6 @@ static int64_t floor_us(int64_t ns)
     return ns / 1000 - (ns % 1000 < 0);
 }
 
-static void put_int(rocl_buf *b, const char *before, int64_t v)
-{
-    rocl_buf_str(b, before);
-    rpt_put_int(b, v, 0);
-}
-
 /* Writes the collected text if it is more than `limit` bytes. */
 static rocl_status flush_json(rpt *r, size_t limit, rocl_error *err)
 {
@@ -54,15 +48,15 @@ rocl_status rpt_json_record(rpt *r, const rpt_record *record, rocl_error *err)
     size_t n;
     const char *name = rocl_strings_get(r->strings, record->name, &n);
     begin_event(r);
-    put_int(b, "{ \"pid\":1, \"tid\":", record->queue);
-    put_int(b, ", \"ts\":", floor_us(record->start));
-    put_int(b, ", \"dur\":", floor_us(record->stop - record->start));
+    rocl_buf_str_i64(b, "{ \"pid\":1, \"tid\":", record->queue);
+    rocl_buf_str_i64(b, ", \"ts\":", floor_us(record->start));
+    rocl_buf_str_i64(b, ", \"dur\":", floor_us(record->stop - record->start));
     rocl_buf_str(b, ", \"ph\":\"X\", \"name\":\"");
     rocl_json_put(b, name, n);
-    put_int(b, "\", \"args\":{\"dev.queue.op\":\"", record->device);
-    put_int(b, ".", record->queue);
-    put_int(b, ".", record->command);
-    put_int(b, "\", \"stop\":", floor_us(record->stop));
+    rocl_buf_str_i64(b, "\", \"args\":{\"dev.queue.op\":\"", record->device);
+    rocl_buf_str_i64(b, ".", record->queue);
+    rocl_buf_str_i64(b, ".", record->command);
+    rocl_buf_str_i64(b, "\", \"stop\":", floor_us(record->stop));
     rocl_buf_str(b, " } }");
     return flush_json(r, FLUSH_AT, err);
 }
@@ -78,12 +72,13 @@ rocl_status rpt_json_close(rpt *r, rocl_error *err)
             int64_t queue = res->queues[queues[k]];
             rpt_print_item(&r->print, "Q=", 2);
             rpt_print_item(&r->print, "", 0);
-            rpt_put_int(&r->print.text, queue, 0);
+            rocl_buf_i64(&r->print.text, queue);
             rpt_end_line(&r->print);
             begin_event(r);
-            put_int(&r->json_text,
-                    "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
-            put_int(&r->json_text, " ,\n  \"args\": { \"name\" : \"stream:", queue);
+            rocl_buf_str_i64(
+                &r->json_text,
+                "{ \"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\":", queue);
+            rocl_buf_str_i64(&r->json_text, " ,\n  \"args\": { \"name\" : \"stream:", queue);
             rocl_buf_str(&r->json_text, "\" }\n}");
         }
         st = queues ? flush_json(r, FLUSH_AT, err) : rocl_fail_memory(err);

@@ -2,6 +2,8 @@
  * the script would, since it says so in its report. */
 #include "legacy/rpt/rpt.h"
 
+#include "base/num.h"
+
 enum { FIELDS = 8 }; /* that anything is known of */
 
 typedef struct fields {
@@ -66,7 +68,7 @@ static bool add_size(rpt_parser *l, const fields *f, unsigned field, rocl_view *
     l->name.len = 0;
     rocl_buf_put(&l->name, name->p, name->n);
     rocl_buf_byte(&l->name, '_');
-    rpt_put_int(&l->name, bytes, 0);
+    rocl_buf_i64(&l->name, bytes);
     rocl_buf_str(&l->name, "_bytes");
     *name = (rocl_view){(const char *)l->name.data, l->name.len};
     return true;

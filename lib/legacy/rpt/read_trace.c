@@ -118,12 +118,8 @@ rocl_status rpt_read_trace(rpt *r, rocl_trace *t, rocl_error *err)
         st = rocl_sorter_start(g.sorter, err);
     rocl_sort_record encoded;
     rpt_record record;
-    bool more = true;
     /* In order of start a record gets its line. */
-    for (uint64_t line = 1; st == ROCL_OK; line++) {
-        st = rocl_sorter_next(g.sorter, &encoded, &more, err);
-        if (st || !more)
-            break;
+    for (uint64_t line = 1; rocl_sorter_take(g.sorter, &encoded, &st, err); line++) {
         memcpy(&record, encoded.data, sizeof record);
         record.line = line;
         record.command = record.command == BY_ORDER ? (int64_t)line : record.command;

@@ -220,10 +220,7 @@ rocl_status rpt_resolve_region(rpt *r, rocl_error *err)
         rocl_sort_record encoded;
         rocl_buf line = {0};
         st = again ? rocl_sorter_start(r->sorter, err) : rocl_fail_memory(err);
-        for (bool more = true; st == ROCL_OK;) {
-            st = rocl_sorter_next(r->sorter, &encoded, &more, err);
-            if (st != ROCL_OK || !more)
-                break;
+        while (rocl_sorter_take(r->sorter, &encoded, &st, err)) {
             rpt_record record;
             decode_record(&encoded, &record);
             st = rocl_sorter_add(again, 0, encoded.key, encoded.data, encoded.len, err);

@@ -54,23 +54,15 @@ static rocl_buf *begin_item(rpt_printer *p)
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
-static void put_blanks(rocl_buf *b, size_t n)
-{
-    if (n && rocl_buf_reserve(b, n)) {
-        memset(b->data + b->len, ' ', n);
-        b->len += n;
-    }
-}
-
 /* %*s; negative width: to the left. */
 static void put_padded(rocl_buf *b, const char *s, size_t n, int width)
 {
     size_t wide = (size_t)(width < 0 ? -width : width), missing = wide > n ? wide - n : 0;
     if (width > 0)
-        put_blanks(b, missing);
+        rocl_buf_fill(b, ' ', missing);
     rocl_buf_put(b, s, n);
     if (width < 0)
-        put_blanks(b, missing);
+        rocl_buf_fill(b, ' ', missing);
 }
 
 static void put_name(rpt *r, rocl_buf *b, uint32_t text, int width)
@@ -80,7 +72,8 @@ static void put_name(rpt *r, rocl_buf *b, uint32_t text, int width)
     put_padded(b, p, n, width);
 }
 
-void rpt_put_int(rocl_buf *b, int64_t v, int width)
+/* %*lld */
+static void put_int(rocl_buf *b, int64_t v, int width)
 {
     char digits[ROCL_NUM_MAX];
     put_padded(b, digits, (size_t)(rocl_put_i64(digits, v) - digits), width);
@@ -142,8 +135,7 @@ static rocl_buf *begin_line(rpt *r, const rpt_record *record, int64_t at, int64_
         rpt_print_unknown(r, record->type);
     rocl_buf *b = begin_item(&r->print);
     if (kind == RPT_GPU) {
-        rocl_buf_str(b, "GPU");
-        rpt_put_int(b, record->device, 0);
+        rocl_buf_str_i64(b, "GPU", record->device);
     } else {
         rocl_buf_str(b, kind == RPT_DATA ? "DATA" : "None");
     }
@@ -159,14 +151,13 @@ static void print_command(rpt *r, const rpt_record *record, int64_t critical)
 {
     rocl_buf *b = begin_line(r, record, record->start - r->from.record.start, critical);
     put_name(r, b, record->type, -7);
-    rocl_buf_str(b, " #");
-    rpt_put_int(b, record->device, 0);
+    rocl_buf_str_i64(b, " #", record->device);
     rocl_buf_byte(b, '.');
-    rpt_put_int(b, record->queue, 0);
+    rocl_buf_i64(b, record->queue);
     rocl_buf_byte(b, '.');
-    rpt_put_int(b, record->command, 0);
+    rocl_buf_i64(b, record->command);
     rocl_buf_byte(b, ' ');
-    rpt_put_int(b, (int64_t)record->line, 8);
+    put_int(b, (int64_t)record->line, 8);
     rocl_buf_str(b, ": ");
     put_name(r, b, record->name, -30);
     rocl_buf_byte(b, ' ');
@@ -205,7 +196,7 @@ rocl_status rpt_print_record(rpt *r, const rpt_record *record, const rpt_timing 
         rocl_buf_str(b, "gap                ");
         for (size_t i = 0; i < n; i++)
             rocl_buf_str(b, "==");
-        put_blanks(b, n < 15 ? 30 - 2 * n : 0);
+        rocl_buf_fill(b, ' ', n < 15 ? 30 - 2 * n : 0);
         rpt_end_line(print);
     }
     print_command(r, record, timing->critical);
@@ -236,8 +227,8 @@ void rpt_print_region(rpt *r)
         if (!ends[i]->matched_line)
             continue;
         b = begin_item(&r->print);
-        rocl_buf_str(b, "info: %roi regular expression matched @");
-        rpt_put_int(b, (int64_t)ends[i]->matched_line, 0);
+        rocl_buf_str_i64(b, "info: %roi regular expression matched @",
+                         (int64_t)ends[i]->matched_line);
         rocl_buf_str(b, " '");
         rocl_buf_put(b, ends[i]->matched.data, ends[i]->matched.len);
         rocl_buf_byte(b, '\'');
@@ -280,10 +271,9 @@ static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
     rocl_buf *b = begin_item(&r->print);
     rocl_buf_str(b, "Resource=");
     put_name(r, b, res->name, 0);
-    rocl_buf_str(b, " Showing ");
-    rpt_put_int(b, all ? (int64_t)res->count : r->o.topn, 0);
+    rocl_buf_str_i64(b, " Showing ", all ? (int64_t)res->count : r->o.topn);
     rocl_buf_byte(b, '/');
-    rpt_put_int(b, (int64_t)res->count, 0);
+    rocl_buf_i64(b, (int64_t)res->count);
     rocl_buf_str(b, " records  ");
     put_real(b, percent_of(res->busy, roi), 2, 6, false);
     rocl_buf_str(b, "% busy");
@@ -300,7 +290,7 @@ static rocl_status print_table(rpt *r, const rpt_resource *res, rocl_error *err)
         rocl_buf_str(b, "% ");
         put_real(b, us, 1, 10, false);
         rocl_buf_byte(b, ' ');
-        rpt_put_int(b, (int64_t)s->count, 8);
+        put_int(b, (int64_t)s->count, 8);
         rocl_buf_byte(b, ' ');
         put_real(b, us / (double)s->count, 1, 8, false);
         rocl_buf_byte(b, ' ');

@@ -72,8 +72,6 @@ typedef struct rpt_printer {
 void rpt_print_item(rpt_printer *p, const char *s, size_t n);
 void rpt_end_line(rpt_printer *p);
 rocl_status rpt_flush(rpt_printer *p);
-/* Appends %*lld */
-void rpt_put_int(rocl_buf *b, int64_t v, int width);
 
 /* ---- what a report is made of --------------------------------------------------------------- */
 

@@ -19,7 +19,6 @@ static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
         const char *name;
     } names[] = {{10, "gap10"},     {20, "gap20"},       {50, "gap50"},         {100, "gap100"},
                  {1000, "gap1000"}, {10000, "gap10000"}, {100000, "gap100000"}, {0, "gapHUGE"}};
-    char digits[ROCL_NUM_MAX];
     size_t i = 0;
     while (i + 1 < sizeof names / sizeof *names && !(duration < names[i].below))
         i++;
@@ -29,8 +28,7 @@ static void put_gap(rocl_buf *b, uint64_t device, double start, double duration)
     rocl_repr_put(b, start);
     rocl_buf_str(b, ", \"dur\":");
     rocl_repr_put(b, duration);
-    rocl_buf_str(b, ", \"pid\":-");
-    rocl_buf_put(b, digits, (size_t)(rocl_put_u64(digits, device + 1001) - digits));
+    rocl_buf_str_u64(b, ", \"pid\":-", device + 1001);
     rocl_buf_str(b, ", \"tid\":0},\n");
 }
 

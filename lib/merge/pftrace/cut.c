@@ -101,8 +101,6 @@ rocl_status rocl_cut_pftrace(rocl_trace *t, const rocl_pftrace_options *o, rocl_
     if (st == ROCL_OK)
         st = cut_flush(&c, true, err);
     if (st == ROCL_OK)
-        st = rocl_piped_finish(&c.out, err);
-    if (st == ROCL_OK)
         st = rocl_piped_commit(&c.out, t, &c.written.bytes, err);
     rocl_piped_discard(&c.out);
     for (size_t i = 0; i < c.track_count && c.tracks; i++)

@@ -2,17 +2,9 @@
  * bytes of the table, and u16 the offset of each field in the table, 0 where there is none. */
 #include "sink/arrow/flat.h"
 
-static void put_zeros(rocl_buf *b, size_t n)
-{
-    if (rocl_buf_reserve(b, n)) {
-        memset(b->data + b->len, 0, n);
-        b->len += n;
-    }
-}
-
 static void align_to(rocl_buf *b, size_t align, size_t offset)
 {
-    put_zeros(b, (align - (b->len + offset) % align) % align);
+    rocl_buf_fill(b, 0, (align - (b->len + offset) % align) % align);
 }
 
 void rocl_flat_set(rocl_buf *b, size_t at, size_t size, int64_t v)
@@ -38,7 +30,7 @@ rocl_flat_table rocl_flat_put_table(rocl_buf *b, const char *sizes)
     }
     align_to(b, 8, vtable_size); /* the table, so that its numbers are aligned as they are in it */
     const size_t vtable = b->len;
-    put_zeros(b, vtable_size + size);
+    rocl_buf_fill(b, 0, vtable_size + size);
     t.at = vtable + vtable_size;
     rocl_flat_set(b, vtable, 2, (int64_t)vtable_size);
     rocl_flat_set(b, vtable + 2, 2, (int64_t)size);
@@ -61,7 +53,7 @@ void rocl_flat_put_text(rocl_buf *b, const char *s)
     const size_t n = strlen(s);
     rocl_buf_le32(b, (uint32_t)n);
     rocl_buf_put(b, s, n);
-    put_zeros(b, 1);
+    rocl_buf_fill(b, 0, 1);
 }
 
 size_t rocl_flat_put_vector(rocl_buf *b, size_t from, size_t n, size_t size, size_t align)
@@ -70,6 +62,6 @@ size_t rocl_flat_put_vector(rocl_buf *b, size_t from, size_t n, size_t size, siz
     rocl_flat_refer(b, from);
     rocl_buf_le32(b, (uint32_t)n);
     const size_t first = b->len;
-    put_zeros(b, n * size);
+    rocl_buf_fill(b, 0, n * size);
     return first;
 }

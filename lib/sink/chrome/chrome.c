@@ -73,7 +73,6 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     chrome_capture *at = &c->captures[capture->index];
     rocl_timeline *t = &c->timeline;
     chrome_stream *s = &c->stream;
-    rocl_timeline_counts counts = {0};
     rocl_timeline_set_capture(t, capture);
     t->sorter = at->sorter;
     t->sequences = at->sequences;
@@ -84,13 +83,9 @@ static rocl_status draw_capture(chrome_sink *c, const rocl_capture *capture, roc
     if (st == ROCL_OK && s->lines.weight && c->begins == ROCL_NONE)
         c->begins = capture->index;
     if (st == ROCL_OK)
-        st = rocl_draw_capture(t, &chrome_drawing_ops, c, s->file.pipe, false, &counts, err);
+        st = rocl_draw_capture(t, &chrome_drawing_ops, c, s->file.pipe, false, &c->counts, err);
     if (st == ROCL_OK)
         st = chrome_stream_flush(s, true, err);
-    c->report.slices += counts.slices;
-    c->report.values += counts.values;
-    c->report.lanes += counts.lanes;
-    c->report.moved += counts.moved;
     forget_capture(at);
     return st;
 }
@@ -111,40 +106,70 @@ static rocl_status end_capture(void *self, const rocl_capture *capture, rocl_err
     return st == ROCL_OK && c->trace->joint ? draw_capture(c, capture, err) : st;
 }
 
-static int64_t time_base(const chrome_sink *c, const chrome_span *all)
+/* A rank tells the times of its events, the first capture that it has drawn, and the GPUs that it
+ * has seen. All text depends on what rank 0 makes of that: the base of times, and which capture
+ * begins. */
+static void tell_times(void *ctx, rocl_buf *b)
 {
+    const chrome_sink *c = ctx;
+    rocl_buf_varint(b, rocl_zigzag(c->all.first));
+    rocl_buf_varint(b, rocl_zigzag(c->all.last));
+    rocl_buf_varint(b, c->begins);
+    for (size_t i = 0; i < c->trace->gpu_count; i++)
+        rocl_buf_byte(b, c->numbers.gpu_seen[i]);
+}
+
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
+{
+    chrome_sink *c = ctx;
+    (void)rank;
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    widen_span(&c->all, first, rocl_unzigzag(rocl_next_number(r)));
+    const uint32_t begins = (uint32_t)rocl_next_number(r);
+    c->begins = begins < c->begins ? begins : c->begins;
+    const uint8_t *seen = rocl_next_bytes(r, c->trace->gpu_count);
+    for (size_t i = 0; seen && i < c->trace->gpu_count; i++)
+        if (seen[i])
+            c->numbers.gpu_seen[i] = true;
+    return r->bad ? rocl_team_bad_message(err) : ROCL_OK;
+}
+
+static void decide_base(void *ctx, rocl_buf *b)
+{
+    chrome_sink *c = ctx;
+    const chrome_span *all = &c->all;
     if (all->last > all->first && (uint64_t)all->last - (uint64_t)all->first >= EXACT)
         rocl_notice(c->trace,
                     "the times are %" PRId64 " days apart, perhaps because clocks differ: readers "
                     "that use doubles lose single nanoseconds",
                     (int64_t)(((uint64_t)all->last - (uint64_t)all->first) / SECOND / 86400));
-    return all->last < EXACT ? 0 : all->first - all->first % SECOND;
+    chrome_stream_set_base(&c->stream, all->last < EXACT ? 0 : all->first - all->first % SECOND);
+    rocl_buf_varint(b, rocl_zigzag(c->stream.base));
+    rocl_buf_varint(b, c->begins);
+}
+
+static void take_base(void *ctx, rocl_byte_reader *r)
+{
+    chrome_sink *c = ctx;
+    chrome_stream_set_base(&c->stream, rocl_unzigzag(rocl_next_number(r)));
+    c->begins = (uint32_t)rocl_next_number(r);
 }
 
 static rocl_status write_all(chrome_sink *c, rocl_error *err)
 {
+    static const rocl_joint_talk talk = {tell_times, hear_times, decide_base, take_base};
     const rocl_trace *t = c->trace;
-    chrome_span all = {INT64_MAX, INT64_MIN};
     uint64_t rows = 0;
-    rocl_status st = ROCL_OK;
+    c->all = (chrome_span){INT64_MAX, INT64_MIN};
     for (unsigned w = 0; w < t->opt.jobs; w++)
-        widen_span(&all, c->spans[w].first, c->spans[w].last);
-    if (t->joint) { /* all is drawn */
-        if (!rocl_joint_leads(t->joint)) {
-            st = chrome_team_answer(c, &all, err);
-        } else {
-            st = chrome_team_hear(c, &all, err);
-            if (st == ROCL_OK)
-                chrome_stream_set_base(&c->stream, time_base(c, &all));
-            if (st == ROCL_OK)
-                st = chrome_team_tell(c, err);
-        }
-        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
-    }
+        widen_span(&c->all, c->spans[w].first, c->spans[w].last);
     for (size_t i = 0; i < t->capture_count; i++)
         rows += c->captures[i].sorter ? rocl_sorter_count(c->captures[i].sorter) : 0;
-    rocl_progress_phase(c->trace, "writing", rows);
-    chrome_stream_set_base(&c->stream, time_base(c, &all));
+    if (!t->joint) /* else all is drawn */
+        rocl_progress_phase(c->trace, "writing", rows);
+    rocl_status st = rocl_joint_agree(t->joint, &talk, c, err);
+    if (t->joint)
+        return st ? st : chrome_stream_put_kept(&c->stream, c->begins, err);
     for (size_t i = 0; i < t->capture_count && st == ROCL_OK; i++)
         if (c->captures[i].sorter)
             st = draw_capture(c, &t->captures[i]->pub, err);
@@ -188,20 +213,14 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
         st = rocl_pipeline_run(t, &sink, err);
     if (st == ROCL_OK)
         st = write_all(&c, err);
+    rocl_joint_sums sums = rocl_timeline_sums(&c.counts);
     if (st == ROCL_OK) {
-        uint64_t counts[] = {c.report.slices, c.report.values, c.report.lanes, c.report.moved};
-        rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
         rocl_buf gpus = {0}, who = {0};
         chrome_describe_gpus(&c.numbers, &gpus);
         chrome_put_roster(&c.numbers, &who);
         st = chrome_stream_commit(&c.stream, &gpus, &who, &sums, err);
         rocl_buf_free(&gpus);
         rocl_buf_free(&who);
-        c.report.bytes = sums.bytes;
-        c.report.slices = counts[0];
-        c.report.values = counts[1];
-        c.report.lanes = counts[2];
-        c.report.moved = counts[3];
     }
     for (size_t i = 0; c.captures && i < c.trace->capture_count; i++)
         forget_capture(&c.captures[i]);
@@ -212,6 +231,10 @@ rocl_status rocl_write_chrome(rocl_trace *t, const rocl_chrome_options *o, rocl_
     free(c.captures);
     free(c.spans);
     if (report)
-        *report = c.report;
+        *report = (rocl_written){.bytes = sums.bytes,
+                                 .slices = c.counts.slices,
+                                 .values = c.counts.values,
+                                 .lanes = c.counts.lanes,
+                                 .moved = c.counts.moved};
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -2,7 +2,6 @@
  *
  *     chrome.c    the sink: batches -> sorted records, one sorter a capture; when all captures are
  *                 in and the time base is known, records -> timeline
- *     team.c      what the ranks of a team tell each other
  *     draw.c      what the timeline draws -> lines: rows, their names and numbers, counters
  *     numbers.c   processes, threads, GPUs: numbers that do not collide, and their metadata
  *     stream.c    lines -> blocks -> (formatted, compressed) -> file
@@ -210,21 +209,12 @@ typedef struct chrome_sink {
     rocl_trace *trace;
     rocl_chrome_options opt;
     chrome_span *spans;       /* by worker */
+    chrome_span all;          /* of them; on rank 0 later of all ranks */
     chrome_capture *captures; /* by index */
     uint32_t begins;          /* the first capture that has lines */
     chrome_stream stream;
     chrome_numbers numbers;
-    rocl_written report;
+    rocl_timeline_counts counts;
 } chrome_sink;
-
-/* ---- team.c ---- */
-
-/* On rank 0: the times of the others' events, the first capture that they have drawn, and the GPUs
- * that they have seen. */
-rocl_status chrome_team_hear(chrome_sink *c, chrome_span *all, rocl_error *err);
-/* Then tells them what their text depends on: the base of the stream, and c->begins. */
-rocl_status chrome_team_tell(const chrome_sink *c, rocl_error *err);
-/* On another rank: the other end of both. */
-rocl_status chrome_team_answer(chrome_sink *c, const chrome_span *own, rocl_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zstd.h"
-#include "sink/columnar/record.h"
+#include "model/fields.h"
 #include "trace/joint.h"
 #include "trace/pipeline.h"
 
@@ -155,7 +155,7 @@ static rocl_status open_file(sink *s, rocl_columnar_file *f, rocl_error *err)
         st = rocl_joint_out(s->run.trace, &f->out, path, err);
         free(path);
     }
-    return st == ROCL_OK ? s->format->begin_file(s->ctx, f, err) : st;
+    return st == ROCL_OK && s->format->begin_file ? s->format->begin_file(s->ctx, f, err) : st;
 }
 
 /* The rows of the group are gone. */
@@ -306,6 +306,49 @@ static rocl_status add_cells(sink *s, rocl_columnar_file *f, const rocl_capture 
     return st;
 }
 
+/* ---- records of sorters -----------------------------------------------------------------------
+ */
+
+/* All that a column may be filled from, but the arguments: times and row are in the key (start,
+ * then the longer first, then row and kind; of counters also which one), the rest is as
+ * model/fields.h codes it. */
+enum { ROW_KEYS = 4, ROW_MAX = ROCL_VARINT_MAX + ROCL_FIELDS_MAX };
+
+static unsigned row_key_words(uint32_t kinds)
+{
+    return kinds & ROCL_BIT(ROCL_COUNTER) ? 4 : 3;
+}
+
+/* Fills the key and writes the record (ROW_MAX bytes at most); returns its end. */
+static uint8_t *row_encode(uint64_t *key, uint8_t *to, rocl_kind kind, const rocl_event *e)
+{
+    key[0] = rocl_flip_sign(e->start);
+    key[1] = ~rocl_flip_sign(e->end);
+    key[2] = rocl_row_word(e->id, kind);
+    if (kind == ROCL_COUNTER)
+        key[3] = ((const rocl_counter_value *)(const void *)e)->counter;
+    to = rocl_varint_put(to, e->id >> (64 - ROCL_KIND_BITS));
+    return rocl_fields_put(to, kind, e);
+}
+
+static rocl_kind row_kind(const uint64_t *key)
+{
+    return rocl_word_kind(key[2]);
+}
+
+/* Fills the record at *e, of the kind of the key. False: it is cut (a fault of ours). */
+static bool row_decode(const rocl_sort_record *record, rocl_event *e)
+{
+    const uint8_t *p = record->data, *end = record->data + record->len;
+    uint64_t top;
+    if (!rocl_varint_get(&p, end, &top))
+        return false;
+    e->start = rocl_unflip_sign(record->key[0]);
+    e->end = rocl_unflip_sign(~record->key[1]);
+    e->id = rocl_word_row(record->key[2]) | top << (64 - ROCL_KIND_BITS);
+    return rocl_fields_get(&p, end, row_kind(record->key), e);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
@@ -318,16 +361,16 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
         pthread_mutex_lock(&s->lock);
         sorter = atomic_load(&s->sorters[relation]);
         if (!sorter)
-            sorter = rocl_sorter_new(s->run.trace->space,
-                                     rocl_row_key_words(rocl_relations[relation].kinds));
+            sorter =
+                rocl_sorter_new(s->run.trace->space, row_key_words(rocl_relations[relation].kinds));
         atomic_store(&s->sorters[relation], sorter);
         pthread_mutex_unlock(&s->lock);
     }
     rocl_status st = sorter ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        uint64_t key[ROCL_ROW_KEYS];
-        uint8_t record[ROCL_ROW_MAX];
-        const uint8_t *end = rocl_row_encode(key, record, b->kind, rocl_event_at(b, size, i));
+        uint64_t key[ROW_KEYS];
+        uint8_t record[ROW_MAX];
+        const uint8_t *end = row_encode(key, record, b->kind, rocl_event_at(b, size, i));
         st = rocl_sorter_add(sorter, worker, key, record, (size_t)(end - record), err);
     }
     return st;
@@ -360,15 +403,15 @@ static rocl_status write_sorted(sink *s, rocl_columnar_file *f, rocl_sorter *sor
         st = rocl_sorter_next(sorter, &rec, &more, err);
         if (st != ROCL_OK)
             break;
-        if (b.count && (!more || b.count == PIECE || b.kind != rocl_row_kind(rec.key))) {
+        if (b.count && (!more || b.count == PIECE || b.kind != row_kind(rec.key))) {
             st = add_rows(s, f, &b, err);
             rocl_progress(s->run.trace, b.count);
             b.count = 0;
         }
         if (st == ROCL_OK && more) {
-            b.kind = rocl_row_kind(rec.key);
+            b.kind = row_kind(rec.key);
             rocl_event *e = rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++);
-            if (!rocl_row_decode(&rec, e))
+            if (!row_decode(&rec, e))
                 st = rocl_fail_sorted(err);
         }
     }
@@ -415,10 +458,10 @@ static rocl_status fill_range(void *ctx, unsigned worker, size_t index, rocl_err
             st = rocl_fail_sorted(err);
         if (st != ROCL_OK)
             break;
-        if (b.count && b.kind != rocl_row_kind(rec.key))
+        if (b.count && b.kind != row_kind(rec.key))
             fill_piece(x, &b, &at);
-        b.kind = rocl_row_kind(rec.key);
-        if (!rocl_row_decode(&rec, rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++)))
+        b.kind = row_kind(rec.key);
+        if (!row_decode(&rec, rocl_event_at(&b, rocl_kind_infos[b.kind].size, b.count++)))
             st = rocl_fail_sorted(err);
         if (b.count == PIECE || at + b.count == end)
             fill_piece(x, &b, &at);
@@ -862,7 +905,7 @@ rocl_status rocl_columnar_write_rows(rocl_columnar_run *run, const rocl_columnar
         st = format->open(&own, run, err);
     if (st == ROCL_OK)
         st = rocl_pipe_new(&run->pipe, rocl_columnar_workers(run), &format->pipe, own, err);
-    if (st == ROCL_OK)
+    if (st == ROCL_OK && format->begin_file)
         st = format->begin_file(own, &f, err);
     while (st == ROCL_OK && (st = fill(ctx, &f, err)) == ROCL_OK && f.group_rows) {
         f.rows += f.group_rows;

@@ -61,7 +61,7 @@ typedef struct rocl_columnar_format {
     /* Begins the run; *ctx is passed to all others, and freed by `close` (also when open fails). */
     rocl_status (*open)(void **ctx, rocl_columnar_run *run, rocl_error *err);
     void (*close)(void *ctx);
-    rocl_status (*begin_file)(void *ctx, rocl_columnar_file *f, rocl_error *err);
+    rocl_status (*begin_file)(void *ctx, rocl_columnar_file *f, rocl_error *err); /* may be NULL */
     /* The cells are the run's, and used again when it returns. */
     rocl_status (*put_group)(void *ctx, rocl_columnar_file *f, rocl_error *err);
     /* All blocks are through the pipe. */

@@ -268,13 +268,12 @@ static rocl_status feed_slot(feed *f, uint32_t slot, rocl_error *err)
         size_t index = file * r->slots + slot;
         rocl_sorter *s = atomic_load(&r->sorters[index]);
         rocl_sort_record rec;
-        bool more = true;
         if (!s || !rocl_sorter_count(s))
             continue;
         st = rocl_csv_outs_get(&r->outs, (rocl_csv_file_id)file, r->capture, slot, &f->out, err);
         if (st == ROCL_OK)
             st = rocl_sorter_start(s, err);
-        while (st == ROCL_OK && (st = rocl_sorter_next(s, &rec, &more, err)) == ROCL_OK && more)
+        while (rocl_sorter_take(s, &rec, &st, err))
             st = feed_record(f, &rec, err);
         rocl_status put = put_block(f, st ? NULL : err);
         st = st ? st : put;

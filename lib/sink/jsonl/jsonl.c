@@ -85,12 +85,6 @@ static rocl_status write_block(void *ctx, rocl_block *block, rocl_error *err)
     return rocl_out_write(f->out, block->out.data, block->out.len, err);
 }
 
-static rocl_status begin_file(void *ctx, rocl_columnar_file *f, rocl_error *err)
-{
-    (void)ctx, (void)f, (void)err;
-    return ROCL_OK;
-}
-
 static rocl_status put_group(void *ctx, rocl_columnar_file *f, rocl_error *err)
 {
     jsonl *j = ctx;
@@ -149,6 +143,5 @@ const rocl_columnar_format rocl_jsonl_format = {
     .pipe = {format_block, write_block},
     .open = open_jsonl,
     .close = close_jsonl,
-    .begin_file = begin_file,
     .put_group = put_group,
 };

@@ -19,6 +19,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/num.h"
+#include "base/order.h"
 #include "base/out_set.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -38,15 +40,15 @@ typedef struct kineto_capture {
     rocl_links links;
 } kineto_capture;
 
-typedef struct kineto_worker {
-    kineto_writer writer; /* first */
-    int64_t first, last;
-    uint64_t left_out;
-} kineto_worker;
-
 typedef struct kineto_times {
     int64_t first, last;
 } kineto_times;
+
+typedef struct kineto_worker {
+    kineto_writer writer; /* first */
+    kineto_times times;
+    uint64_t left_out;
+} kineto_worker;
 
 typedef struct open_range { /* of the thread at hand */
     int64_t end;
@@ -74,6 +76,7 @@ typedef struct kineto_sink {
     rocl_trace *trace;
     const rocl_kineto_options *opt;
     kineto_worker *workers;
+    kineto_times times;       /* of all events; on rank 0 later those of all ranks */
     kineto_capture *captures; /* by index */
     kineto_format format;
     kineto_writer own; /* of the thread that walks: for items that are not records */
@@ -129,6 +132,12 @@ static rocl_status begin_capture(void *self, const rocl_capture *capture, rocl_e
     return st ? st : rocl_links_open(&at->links, s->trace, true, err);
 }
 
+static void widen_times(kineto_times *t, int64_t first, int64_t last)
+{
+    t->first = first < t->first ? first : t->first;
+    t->last = last > t->last ? last : t->last;
+}
+
 static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_error *err)
 {
     kineto_sink *s = self;
@@ -140,8 +149,7 @@ static rocl_status add_events(void *self, unsigned worker, rocl_batch *b, rocl_e
     }
     for (size_t i = 0; i < b->count; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        w->first = e->start < w->first ? e->start : w->first;
-        w->last = e->end > w->last ? e->end : w->last;
+        widen_times(&w->times, e->start, e->end);
     }
     if (b->kind != ROCL_ALLOC)
         return rocl_encoder_events(s, worker, b, err);
@@ -450,7 +458,6 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     const rocl_capture *c = &s->trace->captures[index]->pub;
     kineto_capture *at = &s->captures[index];
     rocl_sort_record rec;
-    bool more = true;
     forget_ranges(s);
     s->capture = c;
     s->links = at->links;
@@ -464,23 +471,19 @@ static rocl_status write_capture(kineto_sink *s, size_t index, rocl_error *err)
     }
     put_own_text(s);
     rocl_status st = rocl_sorter_start(at->sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(at->sorter, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(at->sorter, &rec, &st, err)) {
         size_t weight = 0;
         st = walk_record(s, &rec, &weight, err);
         if (st == ROCL_OK)
             st = rocl_piped_end_record(&s->file, s->trace, weight, err);
     }
-    if (st == ROCL_OK) {
-        st = ROCL_OK;
-        for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
-            const gpu_range *r = &s->ranges[i];
-            const kineto_annotation *a = &s->annotations[r->annotation];
-            kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream,
-                                      r->first, r->last);
-            put_own_text(s);
-            st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
-        }
+    for (size_t i = 0; i < s->range_count && st == ROCL_OK; i++) {
+        const gpu_range *r = &s->ranges[i];
+        const kineto_annotation *a = &s->annotations[r->annotation];
+        kineto_put_gpu_annotation(&s->own, a->name, a->operator_id, r->device, r->stream, r->first,
+                                  r->last);
+        put_own_text(s);
+        st = rocl_piped_end_record(&s->file, s->trace, EVENT_TEXT, err);
     }
     rocl_sorter_free(at->sorter);
     at->sorter = NULL;
@@ -558,9 +561,9 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
     rocl_buf_str(b, "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
     kineto_put_devices(&s->own, machine);
     if (rank >= 0) {
-        kineto_put_int(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
+        rocl_buf_str_i64(b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": ", rank);
         if (ranks)
-            kineto_put_uint(b, ", \"world_size\": ", ranks);
+            rocl_buf_str_u64(b, ", \"world_size\": ", ranks);
         rocl_buf_str(b, "},\n");
     }
     const char *host = s->host < 0 ? "" : rocl_text(t, s->roster.hosts[s->host].hostname, NULL);
@@ -573,7 +576,7 @@ static void put_head(kineto_sink *s, int32_t rank, size_t ranks)
     rocl_roster_put(b, t, &s->roster);
     rocl_buf_str(b, ",\n  \"generator\": \"rocline " ROCLINE_VERSION
                     "\",\n  \"displayTimeUnit\": \"ms\",\n");
-    kineto_put_int(b, "  \"baseTimeNanoseconds\": ", s->format.base);
+    rocl_buf_str_i64(b, "  \"baseTimeNanoseconds\": ", s->format.base);
     rocl_buf_str(b, ",\n  \"traceEvents\": [");
     s->own.begun = false;
     put_own_text(s);
@@ -648,33 +651,27 @@ static bool is_own(const kineto_sink *s, int32_t rank, bool none)
     return !t->joint || rocl_joint_leads(t->joint);
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A file for each rank; if there is one, or none is known, that of the given name. */
 static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 {
     rocl_trace *t = s->trace;
-    int32_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
+    int64_t *ranks = calloc(t->capture_count + 1, sizeof *ranks);
     size_t n = 0, all = 0;
     rocl_status st = ranks ? ROCL_OK : rocl_fail_memory(err);
     for (size_t i = 0; ranks && i < t->capture_count; i++)
         if (rocl_trace_takes(t, &t->captures[i]->pub))
             ranks[all++] = rank_of(&t->captures[i]->pub);
     if (all)
-        qsort(ranks, all, sizeof *ranks, compare_ranks);
+        qsort(ranks, all, sizeof *ranks, rocl_compare_i64);
     for (size_t i = 0; i < all; i++)
         if (!i || ranks[i] != ranks[n - 1])
             ranks[n++] = ranks[i];
     /* The total is known only if no rank is missing. */
-    const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int32_t)n - 1 ? n : 0;
+    const size_t known = n && ranks[0] >= 0 && ranks[n - 1] == (int64_t)n - 1 ? n : 0;
     if (n > 1 && !strcmp(s->opt->path, "-"))
         st = rocl_fail(err, ROCL_USAGE, "%zu ranks are as many files: standard output is one", n);
     for (size_t i = 0; i < (n ? n : 1) && st == ROCL_OK; i++) {
-        const int32_t rank = n ? ranks[i] : -1;
+        const int32_t rank = n ? (int32_t)ranks[i] : -1;
         if (!is_own(s, rank, !n))
             continue;
         char *own = n > 1 ? name_of_rank(s->opt->path, rank) : NULL;
@@ -700,61 +697,45 @@ static rocl_status write_ranks(kineto_sink *s, rocl_error *err)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
+static void tell_times(void *ctx, rocl_buf *b)
 {
-    kineto_times *all = ctx;
-    const int64_t first = rocl_unzigzag(rocl_next_number(r));
-    const int64_t last = rocl_unzigzag(rocl_next_number(r));
-    (void)rank, (void)err;
-    all->first = first < all->first ? first : all->first;
-    all->last = last > all->last ? last : all->last;
-    return ROCL_OK; /* the caller checks whether it was cut */
+    const kineto_sink *s = ctx;
+    rocl_buf_varint(b, rocl_zigzag(s->times.first));
+    rocl_buf_varint(b, rocl_zigzag(s->times.last));
 }
 
-/* The ranks other than 0: tell their times, hear the base. */
-static rocl_status answer_with_times(kineto_sink *s, const kineto_times *own, rocl_error *err)
+static rocl_status hear_times(void *ctx, unsigned rank, rocl_byte_reader *r, rocl_error *err)
 {
-    rocl_byte_reader r;
-    rocl_buf b = {0};
-    rocl_buf_byte(&b, ROCL_TEAM_ANSWER);
-    rocl_buf_varint(&b, rocl_zigzag(own->first));
-    rocl_buf_varint(&b, rocl_zigzag(own->last));
-    rocl_status st = rocl_joint_next_question(s->trace->joint, &r, err);
-    if (st == ROCL_OK)
-        st = rocl_joint_answer(s->trace->joint, &b, err);
-    rocl_buf_free(&b);
-    if (st == ROCL_OK)
-        st = rocl_joint_end_answer(s->trace->joint, err);
-    if (st == ROCL_OK)
-        st = rocl_joint_next_question(s->trace->joint, &r, err);
-    if (st == ROCL_OK)
-        s->format.base = rocl_unzigzag(rocl_next_number(&r));
-    return st == ROCL_OK && r.bad ? rocl_team_bad_message(err) : st;
+    kineto_sink *s = ctx;
+    const int64_t first = rocl_unzigzag(rocl_next_number(r));
+    (void)rank, (void)err;
+    widen_times(&s->times, first, rocl_unzigzag(rocl_next_number(r)));
+    return ROCL_OK; /* the caller checks whether it was cut */
 }
 
 /* A second at or before the first event, so that times are exact as doubles. One for all ranks:
  * readers compare times of ranks without it. */
+static void decide_base(void *ctx, rocl_buf *b)
+{
+    kineto_sink *s = ctx;
+    const int64_t first = s->times.first;
+    s->format.base = s->times.last < first || first < 0 ? 0 : first - first % SECOND;
+    rocl_buf_varint(b, rocl_zigzag(s->format.base));
+}
+
+static void take_base(void *ctx, rocl_byte_reader *r)
+{
+    kineto_sink *s = ctx;
+    s->format.base = rocl_unzigzag(rocl_next_number(r));
+}
+
 static rocl_status choose_base(kineto_sink *s, rocl_error *err)
 {
-    rocl_joint *joint = s->trace->joint;
-    uint8_t space[ROCL_TEAM_SHORT];
-    kineto_times all = {INT64_MAX, INT64_MIN};
-    rocl_status st = ROCL_OK;
-    for (unsigned w = 0; w < s->trace->opt.jobs; w++) {
-        all.first = s->workers[w].first < all.first ? s->workers[w].first : all.first;
-        all.last = s->workers[w].last > all.last ? s->workers[w].last : all.last;
-    }
-    if (joint && !rocl_joint_leads(joint))
-        return answer_with_times(s, &all, err);
-    if (joint) { /* rank 0 hears when the others have events, and tells them what is chosen */
-        const rocl_buf ask = rocl_team_short(space, ROCL_TEAM_ASK, 0);
-        st = rocl_joint_ask_all(joint, &ask, err);
-        if (st == ROCL_OK)
-            st = rocl_joint_hear(joint, hear_times, &all, err);
-    }
-    s->format.base = all.last < all.first || all.first < 0 ? 0 : all.first - all.first % SECOND;
-    const rocl_buf tell = rocl_team_short(space, ROCL_TEAM_ASK, rocl_zigzag(s->format.base));
-    return st == ROCL_OK && joint ? rocl_joint_ask_all(joint, &tell, err) : st;
+    static const rocl_joint_talk talk = {tell_times, hear_times, decide_base, take_base};
+    s->times = (kineto_times){INT64_MAX, INT64_MIN};
+    for (unsigned w = 0; w < s->trace->opt.jobs; w++)
+        widen_times(&s->times, s->workers[w].times.first, s->workers[w].times.last);
+    return rocl_joint_agree(s->trace->joint, &talk, s, err);
 }
 
 static rocl_status open_sink(kineto_sink *s, rocl_error *err)
@@ -783,8 +764,7 @@ static rocl_status open_sink(kineto_sink *s, rocl_error *err)
     kineto_writer_open(&s->own, &s->format);
     s->own.to = &s->text;
     for (unsigned w = 0; w < t->opt.jobs; w++) {
-        s->workers[w].first = INT64_MAX;
-        s->workers[w].last = INT64_MIN;
+        s->workers[w].times = (kineto_times){INT64_MAX, INT64_MIN};
         kineto_writer_open(&s->workers[w].writer, &s->format);
     }
     /* A file whose captures one rank reads can be written by that rank alone. */

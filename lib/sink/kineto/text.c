@@ -8,30 +8,19 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/identity.h"
 
 /* ---- pieces of text -------------------------------------------------------------------------- */
 
-void kineto_put_text(kineto_writer *w, uint32_t text)
+static void put_text(kineto_writer *w, uint32_t text)
 {
     const rocl_cached_text *t = rocl_text_cache_get(&w->texts, text == ROCL_NONE ? 0 : text);
     if (t)
         rocl_buf_put(w->to, t->bytes, t->len);
     else
         w->to->failed = true;
-}
-
-void kineto_put_int(rocl_buf *b, const char *key, int64_t v)
-{
-    rocl_buf_str(b, key);
-    rocl_buf_i64(b, v);
-}
-
-void kineto_put_uint(rocl_buf *b, const char *key, uint64_t v)
-{
-    rocl_buf_str(b, key);
-    rocl_buf_u64(b, v);
 }
 
 /* Nanoseconds as microseconds with three decimals, as PyTorch writes them. */
@@ -43,7 +32,7 @@ static void put_us(rocl_buf *b, const char *key, int64_t ns)
     rocl_buf_str(b, key);
     if (ns < 0)
         rocl_buf_byte(b, '-');
-    kineto_put_uint(b, "", v / 1000);
+    rocl_buf_u64(b, v / 1000);
     rocl_buf_str(b, rest);
 }
 
@@ -63,8 +52,8 @@ static rocl_buf *begin_event(kineto_writer *w, const char *ph, const char *cat)
 static void put_position(kineto_writer *w, int64_t pid, int64_t tid, int64_t time)
 {
     rocl_buf *b = w->to;
-    kineto_put_int(b, "\", \"pid\": ", pid);
-    kineto_put_int(b, ", \"tid\": ", tid);
+    rocl_buf_str_i64(b, "\", \"pid\": ", pid);
+    rocl_buf_str_i64(b, ", \"tid\": ", tid);
     put_us(b, ", \"ts\": ", time - w->format->base);
 }
 
@@ -75,8 +64,8 @@ void kineto_put_metadata(kineto_writer *w, const char *what, int64_t pid, int64_
     rocl_buf_str(b, w->begun ? ",\n  {\"name\": \"" : "\n  {\"name\": \"");
     w->begun = true;
     rocl_buf_str(b, what);
-    kineto_put_int(b, "\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": ", pid);
-    kineto_put_int(b, ", \"tid\": ", tid);
+    rocl_buf_str_i64(b, "\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": ", pid);
+    rocl_buf_str_i64(b, ", \"tid\": ", tid);
     rocl_buf_str(b, ", \"args\": {\"");
     rocl_buf_str(b, key);
     rocl_buf_str(b, "\": ");
@@ -85,7 +74,7 @@ void kineto_put_metadata(kineto_writer *w, const char *what, int64_t pid, int64_
         rocl_json_put(b, text, strlen(text));
         rocl_buf_str(b, "\"}}");
     } else {
-        kineto_put_int(b, "", number);
+        rocl_buf_i64(b, number);
         rocl_buf_str(b, "}}");
     }
 }
@@ -96,7 +85,7 @@ static void put_arrow(kineto_writer *w, const char *ph, const char *name, uint64
     rocl_buf *b = begin_event(w, ph, name);
     rocl_buf_str(b, name);
     put_position(w, pid, tid, time);
-    kineto_put_uint(b, ", \"id\": ", id);
+    rocl_buf_str_u64(b, ", \"id\": ", id);
     rocl_buf_str(b, *ph == 'f' ? ", \"bp\": \"e\"}" : "}");
 }
 
@@ -140,9 +129,9 @@ static void put_source_args(kineto_writer *w, const rocl_track_event *e, const c
         if (known[k])
             continue;
         rocl_buf *b = begin_arg(w, any);
-        kineto_put_text(w, a.name);
+        put_text(w, a.name);
         if (rocl_track_arg_needs_number(w->format->trace, *e, &a, n, own))
-            kineto_put_uint(b, " #", n);
+            rocl_buf_str_u64(b, " #", n);
         if (a.type != w->format->string_type && is_json_value(a.value, a.len)) {
             rocl_buf_str(b, "\": ");
             rocl_buf_put(b, a.value, a.len);
@@ -237,16 +226,16 @@ static void put_call(kineto_writer *w, const kineto_item *item, const rocl_track
     if (e->name == ROCL_NONE || !e->name)
         rocl_buf_str(b, "(unnamed)");
     else
-        kineto_put_text(w, e->name);
+        put_text(w, e->name);
     put_position(w, pid, tid, e->time);
     if (e->kind == ROCL_INSTANT)
         rocl_buf_str(b, ", \"s\": \"t\"");
     else
         put_us(b, ", \"dur\": ", e->end - e->time);
     if (item->operator_id)
-        kineto_put_uint(begin_arg(w, &any), "External id\": ", item->operator_id);
+        rocl_buf_str_u64(begin_arg(w, &any), "External id\": ", item->operator_id);
     if (e->stack_id && class == KINETO_CALL)
-        kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
+        rocl_buf_str_u64(begin_arg(w, &any), "correlation\": ", e->stack_id);
     put_source_args(w, e, known, known, &any);
     end_args(w, any);
     if (item->linked)
@@ -262,10 +251,10 @@ static void put_flow(kineto_writer *w, const rocl_track_event *e)
     const char *category = rocl_text(w->format->trace, e->category, NULL);
     rocl_buf *b = begin_event(w, phases[e->flow_end],
                               rocl_json_plain(category, strlen(category)) ? category : "");
-    kineto_put_text(w, e->name);
+    put_text(w, e->name);
     put_position(w, kineto_pid(w->format, w->capture, process),
                  kineto_tid(w->format, w->capture, thread, process), e->time);
-    kineto_put_uint(b, ", \"id\": ", e->flow >> 11); /* below 2^53, for readers that use doubles */
+    rocl_buf_str_u64(b, ", \"id\": ", e->flow >> 11); /* below 2^53, for readers that use doubles */
     rocl_buf_str(b, e->flow_end == ROCL_FLOW_ENDS && !e->flow_next ? ", \"bp\": \"e\"}" : "}");
 }
 
@@ -276,7 +265,7 @@ static void put_dimensions(kineto_writer *w, const char *key, const uint32_t v[3
     rocl_buf *b = begin_arg(w, any);
     rocl_buf_str(b, key);
     for (int i = 0; i < 3; i++)
-        kineto_put_uint(b, i ? ", " : "\": [", v[i]);
+        rocl_buf_str_u64(b, i ? ", " : "\": [", v[i]);
     rocl_buf_byte(b, ']');
 }
 
@@ -321,19 +310,20 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
     if (own)
         rocl_buf_str(b, own);
     else if (*name)
-        kineto_put_text(w, e->name);
+        put_text(w, e->name);
     else
         rocl_buf_str(b, "(unnamed)");
     put_position(w, device, stream, e->time);
     put_us(b, ", \"dur\": ", e->end - e->time);
     if (item->operator_id)
-        kineto_put_uint(begin_arg(w, &any), "External id\": ", item->operator_id);
-    kineto_put_int(begin_arg(w, &any), "device\": ", device);
-    kineto_put_int(begin_arg(w, &any), "stream\": ", stream);
+        rocl_buf_str_u64(begin_arg(w, &any), "External id\": ", item->operator_id);
+    rocl_buf_str_i64(begin_arg(w, &any), "device\": ", device);
+    rocl_buf_str_i64(begin_arg(w, &any), "stream\": ", stream);
     if (e->stack_id)
-        kineto_put_uint(begin_arg(w, &any), "correlation\": ", e->stack_id);
+        rocl_buf_str_u64(begin_arg(w, &any), "correlation\": ", e->stack_id);
     if (item->of_several && e->index < w->capture->process_count)
-        kineto_put_int(begin_arg(w, &any), "pid\": ", kineto_pid(w->format, w->capture, e->index));
+        rocl_buf_str_i64(begin_arg(w, &any),
+                         "pid\": ", kineto_pid(w->format, w->capture, e->index));
     if (e->kind == ROCL_DISPATCH) {
         uint32_t grid[3];
         for (int i = 0; i < 3; i++)
@@ -345,7 +335,7 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
             put_dimensions(w, "block", e->workgroup, &any);
         }
         if (e->group_segment)
-            kineto_put_int(begin_arg(w, &any), "shared memory\": ", e->group_segment);
+            rocl_buf_str_i64(begin_arg(w, &any), "shared memory\": ", e->group_segment);
         put_source_args(w, e, known, written, &any);
     } else if (e->kind == ROCL_COPY) {
         if (*kind) {
@@ -355,7 +345,7 @@ static void put_work(kineto_writer *w, const kineto_item *item, const rocl_track
             rocl_buf_byte(b, '"');
         }
         if (e->size) {
-            kineto_put_uint(begin_arg(w, &any), "bytes\": ", e->size);
+            rocl_buf_str_u64(begin_arg(w, &any), "bytes\": ", e->size);
             begin_arg(w, &any);
             rocl_buf_str(b, "memory bandwidth (GB/s)\": ");
             if (e->duration > 0)
@@ -375,11 +365,11 @@ void kineto_put_gpu_annotation(kineto_writer *w, uint32_t name, uint64_t operato
 {
     bool any = false;
     rocl_buf *b = begin_event(w, "X", "gpu_user_annotation");
-    kineto_put_text(w, name);
+    put_text(w, name);
     put_position(w, device, stream, first - 1);
     put_us(b, ", \"dur\": ", last - first + 2);
     if (operator_id)
-        kineto_put_uint(begin_arg(w, &any), "External id\": ", operator_id);
+        rocl_buf_str_u64(begin_arg(w, &any), "External id\": ", operator_id);
     end_args(w, any);
 }
 
@@ -420,11 +410,11 @@ static void put_allocation(kineto_writer *w, const kineto_item *item, const kine
     put_position(w, kineto_pid(w->format, c, process), kineto_tid(w->format, c, a->thread, process),
                  (int64_t)item->key[1]);
     rocl_buf_str(b, ", \"s\": \"t\"");
-    kineto_put_int(begin_arg(w, &any), "Total Allocated\": ", item->total);
-    kineto_put_int(begin_arg(w, &any), "Bytes\": ", a->frees ? -a->bytes : a->bytes);
-    kineto_put_uint(begin_arg(w, &any), "Addr\": ", a->address);
-    kineto_put_int(begin_arg(w, &any), "Device Id\": ", gpu ? number_of_gpu(c, a->agent) : -1);
-    kineto_put_int(begin_arg(w, &any), "Device Type\": ", gpu);
+    rocl_buf_str_i64(begin_arg(w, &any), "Total Allocated\": ", item->total);
+    rocl_buf_str_i64(begin_arg(w, &any), "Bytes\": ", a->frees ? -a->bytes : a->bytes);
+    rocl_buf_str_u64(begin_arg(w, &any), "Addr\": ", a->address);
+    rocl_buf_str_i64(begin_arg(w, &any), "Device Id\": ", gpu ? number_of_gpu(c, a->agent) : -1);
+    rocl_buf_str_i64(begin_arg(w, &any), "Device Type\": ", gpu);
     end_args(w, any);
 }
 
@@ -434,12 +424,6 @@ typedef struct gpu_device {
     int64_t number;
     uint32_t name;
 } gpu_device;
-
-static int compare_devices(const void *a, const void *b)
-{
-    const int64_t x = ((const gpu_device *)a)->number, y = ((const gpu_device *)b)->number;
-    return (x > y) - (x < y);
-}
 
 void kineto_put_devices(kineto_writer *w, uint32_t machine)
 {
@@ -461,13 +445,13 @@ void kineto_put_devices(kineto_writer *w, uint32_t machine)
         }
     }
     if (n)
-        qsort(devices, n, sizeof *devices, compare_devices);
+        qsort(devices, n, sizeof *devices, rocl_compare_i64); /* by number, the first member */
     for (size_t i = 0; i < n; i++) {
         if (i && devices[i].number == devices[i - 1].number)
             continue;
-        kineto_put_int(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
+        rocl_buf_str_i64(b, i ? ",\n    {\"id\": " : "\n    {\"id\": ", devices[i].number);
         rocl_buf_str(b, ", \"name\": \"");
-        kineto_put_text(w, devices[i].name);
+        put_text(w, devices[i].name);
         rocl_buf_str(b, "\"}");
     }
     free(devices);

@@ -68,10 +68,6 @@ void kineto_writer_close(kineto_writer *w);
 rocl_status kineto_write_items(kineto_writer *w, const rocl_buf *in, rocl_buf *out,
                                rocl_error *err);
 
-/* Pieces of it. Keys come with all that stands before their value: ", \"dur\": ". */
-void kineto_put_text(kineto_writer *w, uint32_t text);
-void kineto_put_int(rocl_buf *b, const char *key, int64_t v);
-void kineto_put_uint(rocl_buf *b, const char *key, uint64_t v);
 /* An "M": names, labels and order of processes and threads. text NULL: the number. */
 void kineto_put_metadata(kineto_writer *w, const char *what, int64_t pid, int64_t tid,
                          const char *key, const char *text, int64_t number);

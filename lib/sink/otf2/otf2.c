@@ -277,14 +277,10 @@ static rocl_status write_second_pass(ot_sink *s, rocl_error *err)
 static rocl_status write_markers(ot_sink *s, rocl_error *err)
 {
     rocl_buf text = {0};
+    rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->markers, err);
-    while (st == ROCL_OK) {
-        rocl_sort_record rec;
+    while (rocl_sorter_take(s->markers, &rec, &st, err)) {
         uint64_t name;
-        bool more;
-        st = rocl_sorter_next(s->markers, &rec, &more, err);
-        if (st != ROCL_OK || !more)
-            break;
         const uint8_t *at = rec.data;
         if (!rocl_varint_get(&at, at + rec.len, &name)) {
             st = rocl_fail_sorted(err);

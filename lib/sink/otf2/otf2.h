@@ -58,7 +58,7 @@ typedef enum ot_kind {
 /* Items are compared as bytes: they have no padding. */
 typedef struct ot_region {
     uint32_t name, category; /* texts */
-    uint16_t paradigm, role;
+    uint32_t paradigm, role;
 } ot_region;
 
 typedef struct ot_attribute {
@@ -68,7 +68,7 @@ typedef struct ot_attribute {
 
 typedef struct ot_member {            /* of metrics */
     uint32_t name, description, unit; /* texts */
-    uint16_t type, mode;
+    uint32_t type, mode;
 } ot_member;
 
 /* A metric class (of one member) or an instance of one: they share a space of references. */
@@ -83,9 +83,9 @@ typedef struct ot_metric {
 
 #define OT_AS_RECORDER ROCL_NONE
 
-_Static_assert(sizeof(ot_region) == 12 && sizeof(ot_attribute) == 8 && sizeof(ot_member) == 16 &&
+_Static_assert(sizeof(ot_region) == 16 && sizeof(ot_attribute) == 8 && sizeof(ot_member) == 20 &&
                    sizeof(ot_metric) == 28,
-               "definitions are compared as bytes");
+               "definitions are compared as bytes, and told as numbers of 32 bits");
 
 typedef struct ot_list {
     void *items;

@@ -66,52 +66,41 @@ rocl_status ot_note_capture(ot_sink *s, const rocl_capture *c, rocl_error *err)
     return b->failed ? rocl_fail_memory(err) : ROCL_OK;
 }
 
-static void put_text(rocl_buf *b, const ot_sink *s, uint32_t text)
+/* The numbers that items of a list consist of: t a text, n a number, r one that may be ROCL_NONE,
+ * - one that is known only later. */
+static const char *const item_numbers[OT_LISTS] = {
+    [OT_STRINGS] = "t", [OT_ATTRIBUTES] = "tn", [OT_REGIONS] = "ttnn", [OT_METRICS] = "rnn-rr-"};
+static const char member_numbers[] = "tttnn";
+
+static void put_items(rocl_buf *b, rocl_strings *strings, const ot_list *l, const char *numbers)
 {
-    size_t n;
-    const char *p = rocl_strings_get(s->trace->strings, text, &n);
-    rocl_team_put_text(b, p, n);
+    const uint32_t *v = l->items;
+    for (uint32_t i = 0; i < l->count; i++)
+        for (const char *kind = numbers; *kind; kind++, v++) {
+            size_t n = 0;
+            const char *text = *kind == 't' ? rocl_strings_get(strings, *v, &n) : NULL;
+            if (text)
+                rocl_team_put_text(b, text, n);
+            else if (*kind == 'r')
+                put_ref(b, *v);
+            else if (*kind == 'n')
+                rocl_buf_varint(b, *v);
+        }
 }
 
 static void put_facts(rocl_buf *b, const ot_sink *s)
 {
     const int64_t times[] = {s->earliest, s->latest};
-    rocl_buf_put(b, times, sizeof times);
     const ot_defs *d = &s->defs;
-    const uint32_t *strings = d->lists[OT_STRINGS].items;
-    const ot_attribute *attributes = d->lists[OT_ATTRIBUTES].items;
-    const ot_region *regions = d->lists[OT_REGIONS].items;
-    const ot_member *members = d->members.items;
-    const ot_metric *metrics = d->lists[OT_METRICS].items;
+    rocl_buf_put(b, times, sizeof times);
     for (unsigned kind = 0; kind < OT_LISTS; kind++)
         rocl_buf_varint(b, d->lists[kind].count);
     rocl_buf_varint(b, s->peers.next_window);
-    for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
-        put_text(b, s, strings[i]);
-    for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
-        put_text(b, s, attributes[i].name);
-        rocl_buf_varint(b, attributes[i].type);
-    }
-    for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
-        put_text(b, s, regions[i].name);
-        put_text(b, s, regions[i].category);
-        rocl_buf_varint(b, regions[i].paradigm);
-        rocl_buf_varint(b, regions[i].role);
-    }
     rocl_buf_varint(b, d->members.count);
-    for (uint32_t i = 0; i < d->members.count; i++) {
-        put_text(b, s, members[i].name);
-        put_text(b, s, members[i].description);
-        put_text(b, s, members[i].unit);
-        rocl_buf_varint(b, members[i].type);
-        rocl_buf_varint(b, members[i].mode);
-    }
-    for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++) {
-        put_ref(b, metrics[i].class);
-        rocl_buf_varint(b, metrics[i].member);
-        rocl_buf_varint(b, metrics[i].recorder);
-        put_ref(b, metrics[i].process);
-        put_ref(b, metrics[i].agent);
+    for (unsigned kind = 0; kind < OT_LISTS; kind++) {
+        if (kind == OT_METRICS)
+            put_items(b, s->trace->strings, &d->members, member_numbers);
+        put_items(b, s->trace->strings, &d->lists[kind], item_numbers[kind]);
     }
     rocl_buf_put(b, s->captures.data, s->captures.len);
     b->failed |= s->defs.failed;
@@ -166,12 +155,22 @@ typedef struct whole {
     size_t piece_count, piece_capacity;
 } whole;
 
-/* Room for n items, each of which is one byte at least. */
-static void *new_items(ot_list *l, uint64_t n, size_t size, const rocl_byte_reader *r)
+/* n items, each of which is one byte at least. */
+static bool take_items(ot_list *l, uint64_t n, rocl_strings *strings, const char *numbers,
+                       rocl_byte_reader *r)
 {
-    l->items = n <= (uint64_t)(r->end - r->p) ? calloc(n + 1, size) : NULL;
-    l->count = l->items ? (uint32_t)n : 0;
-    return l->items;
+    const size_t size = strlen(numbers);
+    uint32_t *v = n <= (uint64_t)(r->end - r->p) ? calloc(n + 1, size * sizeof *v) : NULL;
+    l->items = v;
+    l->count = v ? (uint32_t)n : 0;
+    for (size_t i = 0; i < l->count * size; i++) {
+        const char kind = numbers[i % size];
+        if (kind != '-')
+            v[i] = kind == 't'   ? rocl_team_intern_text(strings, r)
+                   : kind == 'r' ? take_ref(r)
+                                 : (uint32_t)rocl_next_number(r);
+    }
+    return v;
 }
 
 static bool take_definitions(teller *f, rocl_trace *t)
@@ -184,41 +183,17 @@ static bool take_definitions(teller *f, rocl_trace *t)
     if (r->bad || !ot_mapping_open(&f->to, counts))
         return false;
     f->windows = counts[OT_WINDOWS];
-    uint32_t *strings = new_items(&d->lists[OT_STRINGS], counts[OT_STRINGS], sizeof *strings, r);
-    for (uint32_t i = 0; i < d->lists[OT_STRINGS].count; i++)
-        strings[i] = rocl_team_intern_text(t->strings, r);
-    ot_attribute *attributes =
-        new_items(&d->lists[OT_ATTRIBUTES], counts[OT_ATTRIBUTES], sizeof *attributes, r);
-    for (uint32_t i = 0; i < d->lists[OT_ATTRIBUTES].count; i++) {
-        attributes[i].name = rocl_team_intern_text(t->strings, r);
-        attributes[i].type = (uint32_t)rocl_next_number(r);
-    }
-    ot_region *regions = new_items(&d->lists[OT_REGIONS], counts[OT_REGIONS], sizeof *regions, r);
-    for (uint32_t i = 0; i < d->lists[OT_REGIONS].count; i++) {
-        regions[i].name = rocl_team_intern_text(t->strings, r);
-        regions[i].category = rocl_team_intern_text(t->strings, r);
-        regions[i].paradigm = (uint16_t)rocl_next_number(r);
-        regions[i].role = (uint16_t)rocl_next_number(r);
-    }
-    ot_member *members = new_items(&d->members, rocl_next_number(r), sizeof *members, r);
-    for (uint32_t i = 0; i < d->members.count; i++) {
-        members[i].name = rocl_team_intern_text(t->strings, r);
-        members[i].description = rocl_team_intern_text(t->strings, r);
-        members[i].unit = rocl_team_intern_text(t->strings, r);
-        members[i].type = (uint16_t)rocl_next_number(r);
-        members[i].mode = (uint16_t)rocl_next_number(r);
-    }
-    ot_metric *metrics = new_items(&d->lists[OT_METRICS], counts[OT_METRICS], sizeof *metrics, r);
-    for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++) {
-        ot_metric *m = &metrics[i];
-        m->class = take_ref(r);
-        m->member = (uint32_t)rocl_next_number(r);
-        m->recorder = (uint32_t)rocl_next_number(r);
-        m->process = take_ref(r);
-        m->agent = take_ref(r);
-        r->bad |= m->class == ROCL_NONE ? m->member >= d->members.count : m->class >= i;
-    }
-    return strings && attributes && regions && members && metrics;
+    const uint64_t members = rocl_next_number(r);
+    bool good = true;
+    for (unsigned kind = 0; kind < OT_LISTS && good; kind++)
+        good = (kind != OT_METRICS ||
+                take_items(&d->members, members, t->strings, member_numbers, r)) &&
+               take_items(&d->lists[kind], counts[kind], t->strings, item_numbers[kind], r);
+    const ot_metric *metrics = d->lists[OT_METRICS].items;
+    for (uint32_t i = 0; i < d->lists[OT_METRICS].count; i++)
+        r->bad |= metrics[i].class == ROCL_NONE ? metrics[i].member >= d->members.count
+                                                : metrics[i].class >= i;
+    return good;
 }
 
 static void next_capture(teller *f, const rocl_trace *t)
@@ -646,19 +621,12 @@ static rocl_status complete_on_rank_0(ot_sink *s, rocl_joint_sums *sums, rocl_er
 
 rocl_status ot_complete_together(ot_sink *s, rocl_error *err)
 {
-    uint64_t counts[] = {s->counts.slices, s->counts.instants, s->counts.values, s->counts.lanes,
-                         s->counts.moved};
-    rocl_joint_sums sums = {.own = counts, .own_count = sizeof counts / sizeof *counts};
+    rocl_joint_sums sums = rocl_timeline_sums(&s->counts);
     FILE *side = s->side;
     s->side = NULL;
     rocl_status st = side && fclose(side) != 0 ? ot_archive_fail(s->archive, errno, err) : ROCL_OK;
     if (st == ROCL_OK)
         st = rocl_joint_leads(s->trace->joint) ? complete_on_rank_0(s, &sums, err)
                                                : complete_on_other(s, &sums, err);
-    s->counts = (rocl_timeline_counts){.slices = counts[0],
-                                       .instants = counts[1],
-                                       .values = counts[2],
-                                       .lanes = counts[3],
-                                       .moved = counts[4]};
     return st;
 }

@@ -52,27 +52,16 @@ static rocl_status define_track(rocl_drawing *base, const rocl_track *t, uint64_
     return ROCL_OK;
 }
 
-/* The reader puts typed GPU events that overlap on rows of their own. */
-const rocl_timeline_ops pf_typed_ops = {.work_overlaps = true,
-                                        .instant_flows = true,
-                                        .begin = begin_sequence,
-                                        .define = define_track,
-                                        .call = pf_write_call,
-                                        .work = pf_write_stage,
-                                        .slice_end = pf_write_end,
-                                        .instant = pf_write_call,
-                                        .flow = pf_write_flow,
-                                        .value = pf_write_value};
+#define PF_OPS(...)                                                                                \
+    {                                                                                              \
+        .instant_flows = true, .begin = begin_sequence, .define = define_track,                    \
+        .call = pf_write_call, .slice_end = pf_write_end, .instant = pf_write_call,                \
+        .flow = pf_write_flow, .value = pf_write_value, __VA_ARGS__                                \
+    }
 
-const rocl_timeline_ops pf_legacy_ops = {.instant_flows = true,
-                                         .begin = begin_sequence,
-                                         .define = define_track,
-                                         .call = pf_write_call,
-                                         .work = pf_write_legacy,
-                                         .slice_end = pf_write_end,
-                                         .instant = pf_write_call,
-                                         .flow = pf_write_flow,
-                                         .value = pf_write_value};
+/* The reader puts typed GPU events that overlap on rows of their own. */
+const rocl_timeline_ops pf_typed_ops = PF_OPS(.work_overlaps = true, .work = pf_write_stage);
+const rocl_timeline_ops pf_legacy_ops = PF_OPS(.work = pf_write_legacy);
 
 /* ---- drawings -------------------------------------------------------------------------------- */
 

@@ -61,11 +61,6 @@ static const rocl_pipe_ops pipe_ops = {compress_block, write_block};
 
 /* ---- the sink ---- */
 
-static rocl_status begin_capture(void *self, const rocl_capture *c, rocl_error *err)
-{
-    return rocl_timeline_begin_capture(self, c, err);
-}
-
 static rocl_status end_capture(void *self, const rocl_capture *c, rocl_error *err)
 {
     pf_sink *p = self;
@@ -106,9 +101,9 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
                                  .ops = o->legacy_tracks ? &pf_legacy_ops : &pf_typed_ops,
                                  .by_queue = o->group_by_queue,
                                  .link_calls = true};
-    rocl_joint_sums sums = {0};
+    rocl_joint_sums sums = rocl_timeline_sums(&p.counts);
     rocl_sink sink = rocl_encoder_sink(&p.timeline.encoder);
-    sink.begin_capture = begin_capture;
+    sink.begin_capture = rocl_timeline_begin_capture;
     sink.end_capture = end_capture;
     sink.kinds |= ROCL_BIT(ROCL_FLOW);
     rocl_status st = pf_packing_of(&p.packing, o, err);
@@ -120,9 +115,6 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
         st = pf_flush(&p.file, true, err);
     if (st == ROCL_OK)
         st = rocl_piped_finish(&p.file, err);
-    uint64_t counts[] = {p.counts.slices, p.counts.values, p.counts.lanes, p.counts.moved};
-    sums.own = counts;
-    sums.own_count = sizeof counts / sizeof *counts;
     if (st == ROCL_OK)
         st = rocl_piped_commit_joint(&p.file, t, &sums, err);
     rocl_timeline_forget_capture(&p.timeline);
@@ -131,9 +123,9 @@ rocl_status rocl_write_pftrace(rocl_trace *t, const rocl_pftrace_options *o, roc
     rocl_encoder_close(&p.timeline.encoder);
     if (report)
         *report = (rocl_written){.bytes = sums.bytes,
-                                 .slices = counts[0],
-                                 .values = counts[1],
-                                 .lanes = counts[2],
-                                 .moved = counts[3]};
+                                 .slices = p.counts.slices,
+                                 .values = p.counts.values,
+                                 .lanes = p.counts.lanes,
+                                 .moved = p.counts.moved};
     return st ? st : rocl_trace_outcome_utf8(t);
 }

@@ -214,12 +214,10 @@ rocl_status newset_events_each(newset_events *e, schema_table t, newset_event_fn
                                rocl_error *err)
 {
     rocl_sort_record rec;
-    bool more = true;
     uint64_t n = 0;
     newset_event event = {.kind = ROCL_REGION};
     rocl_status st = rocl_sorter_start(e->sorters[t], err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(e->sorters[t], &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(e->sorters[t], &rec, &st, err)) {
         st =
             read_event(&event, &rec, order_of(e, t)) ? fn(ctx, &event, err) : rocl_fail_sorted(err);
         if (++n % PROGRESS_ROWS == 0)

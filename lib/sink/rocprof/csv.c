@@ -435,7 +435,6 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
 {
     pending_row p = {.process = UINT64_MAX};
     rocl_sort_record rec;
-    bool more;
     rocl_progress_phase(s->trace, "writing", rocl_sorter_count(s->rows));
     p.values = calloc(s->column_count + 1, sizeof *p.values);
     p.has = calloc(s->column_count + 1, sizeof *p.has);
@@ -466,14 +465,12 @@ static rocl_status write_rows(v1_csv *s, rocl_error *err)
     }
     if (st == ROCL_OK)
         st = rocl_sorter_start(s->rows, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more)
+    while (rocl_sorter_take(s->rows, &rec, &st, err))
         st = take_record(s, &p, &rec, err);
     if (st == ROCL_OK)
         st = end_row(s, &p, err);
     free(p.values);
     free(p.has);
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     s->report.files = 1;
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }

@@ -36,7 +36,15 @@ typedef enum v1_table {
 } v1_table;
 
 /* The pid of an event of the picture; of GPU n it is SECTION_GPU + n. */
-enum { SECTION_COPY = 1, SECTION_HIP, SECTION_HSA, SECTION_KFD, SECTION_OTHER, SECTION_GPU };
+enum {
+    SECTION_MARKERS,
+    SECTION_COPY,
+    SECTION_HIP,
+    SECTION_HSA,
+    SECTION_KFD,
+    SECTION_OTHER,
+    SECTION_GPU
+};
 enum { GPUS_LABELLED = 256, BARRIERS = 512 };
 
 /* Pieces of a row of KERN. */
@@ -68,7 +76,7 @@ typedef struct v1_apart {
 
 typedef struct v1_worker {
     alignas(ROCL_CACHE_LINE) rocl_buf text;
-    bool hip, hsa, kfd, other, markers; /* sections with events */
+    bool sections[SECTION_GPU]; /* with events */
     bool gpus[GPUS_LABELLED];
     uint64_t left_out;
 } v1_worker;
@@ -142,14 +150,10 @@ static void begin_event(rocl_buf *b, const rocl_trace *t, const rocl_event *e, c
     rocl_buf_str(b, ",{\"ph\":\"X\",\"name\":\"");
     put_text(b, t, e->name == ROCL_NONE ? 0 : e->name);
     rocl_buf_str(b, suffix);
-    rocl_buf_str(b, "\",\"pid\":");
-    rocl_buf_i64(b, pid);
-    rocl_buf_str(b, ",\"tid\":");
-    rocl_buf_i64(b, tid);
-    rocl_buf_str(b, ",\"ts\":\"");
-    rocl_buf_i64(b, e->start / 1000);
-    rocl_buf_str(b, "\",\"dur\":\"");
-    rocl_buf_i64(b, dur ? dur : 1);
+    rocl_buf_str_i64(b, "\",\"pid\":", pid);
+    rocl_buf_str_i64(b, ",\"tid\":", tid);
+    rocl_buf_str_i64(b, ",\"ts\":\"", e->start / 1000);
+    rocl_buf_str_i64(b, "\",\"dur\":\"", dur ? dur : 1);
     rocl_buf_str(b, "\",\n  \"args\":{\n");
 }
 
@@ -188,10 +192,8 @@ static int64_t section_of_gpu(const v1_sink *s, const rocl_capture *c, uint32_t 
 static rocl_status add_row(v1_sink *s, unsigned worker, const rocl_capture *c, v1_table table,
                            const uint64_t key[3], rocl_error *err)
 {
-    const rocl_buf *b = &s->workers[worker].text;
     const uint64_t all[4] = {(uint64_t)table << 32 | c->index, key[0], key[1], key[2]};
-    return b->failed ? rocl_fail_memory(err)
-                     : rocl_sorter_add(s->rows, worker, all, b->data, b->len, err);
+    return rocl_sorter_add_buf(s->rows, worker, all, &s->workers[worker].text, err);
 }
 
 static rocl_status add_event(v1_sink *s, unsigned worker, const rocl_capture *c, v1_table table,
@@ -291,18 +293,19 @@ static rocl_status add_region(v1_sink *s, unsigned worker, const rocl_batch *bat
     const bool started =
         !call && !mark && (strstr(function, "RangeStart") || strstr(function, "ProcessRange"));
     const int64_t end = !call && (mark || started) ? (mark ? e->start : e->end) + 1 : e->end;
-    v1_table table = TABLE_ROCTX;
-    int64_t section = 0;
-    if (call) {
-        const bool hip = domain == ROCL_DOMAIN_HIP, hsa = domain == ROCL_DOMAIN_HSA,
-                   kfd = domain == ROCL_DOMAIN_KFD;
-        table = hip ? TABLE_HIP : hsa ? TABLE_HSA : kfd ? TABLE_KFD : TABLE_OTHER_CALLS;
-        section = hip ? SECTION_HIP : hsa ? SECTION_HSA : kfd ? SECTION_KFD : SECTION_OTHER;
-        *(hip ? &w->hip : hsa ? &w->hsa : kfd ? &w->kfd : &w->other) = true;
-    } else {
-        w->markers = true;
-    }
+    static const v1_table tables[] = {[SECTION_MARKERS] = TABLE_ROCTX,
+                                      [SECTION_HIP] = TABLE_HIP,
+                                      [SECTION_HSA] = TABLE_HSA,
+                                      [SECTION_KFD] = TABLE_KFD,
+                                      [SECTION_OTHER] = TABLE_OTHER_CALLS};
+    const int section = !call                       ? SECTION_MARKERS
+                        : domain == ROCL_DOMAIN_HIP ? SECTION_HIP
+                        : domain == ROCL_DOMAIN_HSA ? SECTION_HSA
+                        : domain == ROCL_DOMAIN_KFD ? SECTION_KFD
+                                                    : SECTION_OTHER;
+    const v1_table table = tables[section];
     const int64_t row = row_of(s, c, e->process, tid);
+    w->sections[section] = true;
     begin_event(b, s->trace, e, "", section, started ? 0 : row, end);
     put_number_field(b, "BeginNs", e->start);
     put_number_field(b, "EndNs", end);
@@ -520,10 +523,10 @@ static rocl_status add_flows(v1_sink *s, rocl_error *err)
 {
     v1_end call = {0};
     uint64_t link = 0;
-    bool have = false, more;
+    bool have = false;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(s->ends, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->ends, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(s->ends, &rec, &st, err)) {
         v1_end end;
         memcpy(&end, rec.data, sizeof end);
         have = have && rec.key[0] == link;
@@ -562,30 +565,28 @@ static void put_label(rocl_buf *b, const char *name, int64_t number, const char 
 /* Every GPU up to the last one with work has a row, as rocprof does it. */
 static void put_labels(v1_sink *s, rocl_buf *b)
 {
-    v1_worker all = {0};
+    static const struct {
+        const char *name;
+        int section;
+    } rows[] = {{"Markers and Ranges", SECTION_MARKERS},
+                {"CPU HIP API", SECTION_HIP},
+                {"CPU HSA API", SECTION_HSA},
+                {"CPU KFD API", SECTION_KFD},
+                {"COPY", SECTION_COPY},
+                {"CPU API", SECTION_OTHER}};
+    bool sections[SECTION_GPU] = {[SECTION_COPY] = true};
     unsigned sort = 0, gpus = 0;
     for (unsigned i = 0; i < s->trace->opt.jobs; i++) {
         const v1_worker *w = &s->workers[i];
-        all.markers |= w->markers;
-        all.hip |= w->hip;
-        all.hsa |= w->hsa;
-        all.kfd |= w->kfd;
-        all.other |= w->other;
-        all.left_out += w->left_out;
+        for (unsigned k = 0; k < SECTION_GPU; k++)
+            sections[k] |= w->sections[k];
+        s->report.left_out += w->left_out;
         for (unsigned g = 0; g < GPUS_LABELLED; g++)
             gpus = w->gpus[g] && g >= gpus ? g + 1 : gpus;
     }
-    if (all.markers)
-        put_label(b, "Markers and Ranges", -1, "", 0, &sort);
-    if (all.hip)
-        put_label(b, "CPU HIP API", -1, "", SECTION_HIP, &sort);
-    if (all.hsa)
-        put_label(b, "CPU HSA API", -1, "", SECTION_HSA, &sort);
-    if (all.kfd)
-        put_label(b, "CPU KFD API", -1, "", SECTION_KFD, &sort);
-    put_label(b, "COPY", -1, "", SECTION_COPY, &sort);
-    if (all.other)
-        put_label(b, "CPU API", -1, "", SECTION_OTHER, &sort);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (sections[rows[i].section])
+            put_label(b, rows[i].name, -1, "", rows[i].section, &sort);
     for (unsigned i = 0; i < gpus; i++) {
         const rocl_gpu *g =
             s->apart.machines && i < s->trace->gpu_count ? &s->trace->gpus[i] : NULL;
@@ -594,7 +595,6 @@ static void put_labels(v1_sink *s, rocl_buf *b)
         put_label(b, "GPU", number, place, SECTION_GPU + i, &sort);
         put_label(b, "GPU Barriers", number, place, SECTION_GPU + i + BARRIERS, &sort);
     }
-    s->report.left_out = all.left_out;
 }
 
 /* Puts the rows in the order of the file. Pieces of a row of KERN whose begin did not pass the
@@ -603,9 +603,8 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
 {
     uint64_t flows = 0, kern[2] = {UINT64_MAX};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(s->rows, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(s->rows, &rec, &st, err)) {
         rocl_buf *b = rocl_piped_buf(&s->file);
         const uint64_t table = rec.key[0] >> 32;
         if (table == TABLE_FLOWS) {
@@ -613,15 +612,11 @@ static rocl_status put_rows(v1_sink *s, rocl_error *err)
             memcpy(&f, rec.data, sizeof f);
             for (unsigned end = 0; end < 2; end++) {
                 const v1_spot *at = end ? &f.to : &f.from;
-                rocl_buf_str(b, ",{\"ts\":");
-                rocl_buf_i64(b, (int64_t)at->time);
+                rocl_buf_str_i64(b, ",{\"ts\":", (int64_t)at->time);
                 rocl_buf_str(b, end ? ",\"ph\":\"t\"" : ",\"ph\":\"s\"");
-                rocl_buf_str(b, ",\"cat\":\"DataFlow\",\"id\":");
-                rocl_buf_i64(b, (int64_t)flows);
-                rocl_buf_str(b, ",\"pid\":");
-                rocl_buf_i64(b, at->pid);
-                rocl_buf_str(b, ",\"tid\":");
-                rocl_buf_i64(b, at->tid);
+                rocl_buf_str_i64(b, ",\"cat\":\"DataFlow\",\"id\":", (int64_t)flows);
+                rocl_buf_str_i64(b, ",\"pid\":", at->pid);
+                rocl_buf_str_i64(b, ",\"tid\":", at->tid);
                 rocl_buf_str(b, ",\"name\":\"dep\"}\n");
             }
             flows++;
@@ -700,8 +695,6 @@ static rocl_status write_all(v1_sink *s, rocl_error *err)
     rocl_buf_str(b, "],\n\"otherData\": {\n    \"generator\": \"rocline " ROCLINE_VERSION "\"");
     put_processes(s, b);
     rocl_buf_str(b, "\n  }\n}");
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 

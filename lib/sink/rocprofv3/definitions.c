@@ -410,7 +410,7 @@ _Static_assert((int)AGENT_KEYS <= (int)MEMBERS_MAX, "agents have the most member
 
 static void put_index(rocl_buf *b, const char *before, int64_t index)
 {
-    v3_put_int(b, before, index < 0 ? 0 : index);
+    rocl_buf_str_i64(b, before, index < 0 ? 0 : index);
 }
 
 static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl_error *err)
@@ -423,11 +423,11 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
     if (st != ROCL_OK)
         return st;
     read_members(json, strlen(json), members, values, AGENT_KEYS);
-    v3_put_number(b, "{\"size\":312,\"id\":{\"handle\":", e->ids->agents[at]);
-    v3_put_number(b, "},\"type\":",
-                  a->type == ROCL_AGENT_GPU   ? 2
-                  : a->type == ROCL_AGENT_CPU ? 1
-                                              : 0);
+    rocl_buf_str_u64(b, "{\"size\":312,\"id\":{\"handle\":", e->ids->agents[at]);
+    rocl_buf_str_u64(b, "},\"type\":",
+                     a->type == ROCL_AGENT_GPU   ? 2
+                     : a->type == ROCL_AGENT_CPU ? 1
+                                                 : 0);
     for (unsigned i = 0; i < BEFORE_NAMES; i++)
         put_value(b, &members[i], values[i]);
     v3_put_text(b, ",\"name\":", e->trace, a->name);
@@ -440,7 +440,7 @@ static rocl_status put_agent(rocl_buf *b, const v3_element *e, uint32_t at, rocl
     for (unsigned i = BEFORE_NAMES; i < AGENT_KEYS; i++)
         put_value(b, &members[i], values[i]);
     /* Its number among the GPUs. */
-    v3_put_int(b, ",\"gpu_index\":", a->type == ROCL_AGENT_GPU ? a->type_index : -1);
+    rocl_buf_str_i64(b, ",\"gpu_index\":", a->type == ROCL_AGENT_GPU ? a->type_index : -1);
     rocl_buf_byte(b, '}');
     free(json);
     return ROCL_OK;
@@ -458,7 +458,7 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     const uint32_t at = rocl_node_or_only(c, p->node);
     const rocl_node *node = at < c->node_count ? &c->nodes[at] : &nowhere;
     const rocl_machine *m = rocl_machine_at(c, e->process);
-    v3_put_int(b, "{\"metadata\":{\"node\":{\"id\":", node->id);
+    rocl_buf_str_i64(b, "{\"metadata\":{\"node\":{\"id\":", node->id);
     v3_put_text(b, ",\"hash\":0,\"machine_id\":", t,
                 node->machine_id || !m ? node->machine_id : m->machine_id);
     v3_put_text(b, ",\"system_name\":", t, node->system_name);
@@ -466,9 +466,9 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     v3_put_text(b, ",\"release\":", t, node->release);
     v3_put_text(b, ",\"version\":", t, node->version);
     v3_put_text(b, ",\"hardware_name\":", t, node->hardware);
-    v3_put_int(b, ",\"domain_name\":\"(none)\"},\"pid\":", p->pid);
-    v3_put_int(b, ",\"init_time\":", p->init ? p->init : p->start);
-    v3_put_int(b, ",\"fini_time\":", p->fini ? p->fini : p->end);
+    rocl_buf_str_i64(b, ",\"domain_name\":\"(none)\"},\"pid\":", p->pid);
+    rocl_buf_str_i64(b, ",\"init_time\":", p->init ? p->init : p->start);
+    rocl_buf_str_i64(b, ",\"fini_time\":", p->fini ? p->fini : p->end);
     rocl_buf_str(b, ",\"command\":[");
     const char *word = rocl_text(t, p->command, NULL), *before = "";
     while (*(word += strspn(word, " "))) {
@@ -495,9 +495,9 @@ static void put_metadata(rocl_buf *b, const v3_element *e)
     if (p->rank >= 0 || numbered) {
         rocl_buf_str(b, ",\"rocline\":{");
         if (p->rank >= 0)
-            v3_put_int(b, "\"rank\":", p->rank);
+            rocl_buf_str_i64(b, "\"rank\":", p->rank);
         if (numbered)
-            v3_put_int(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
+            rocl_buf_str_i64(b, p->rank >= 0 ? ",\"machine\":" : "\"machine\":", m - t->machines);
         rocl_buf_byte(b, '}');
     }
     rocl_buf_byte(b, '}');
@@ -528,9 +528,9 @@ rocl_status v3_put_begin(rocl_buf *b, const v3_element *e, rocl_error *err)
         if (v3_is_of(c, c->counters[i].process, e->process)) {
             rocl_buf_str(b, before);
             const rocl_counter *k = &c->counters[i];
-            v3_put_number(b, "{\"agent_id\":{\"handle\":",
-                          k->agent < c->agent_count ? e->ids->agents[k->agent] : 0);
-            v3_put_number(b, "},\"id\":{\"handle\":", e->ids->counters[i]);
+            rocl_buf_str_u64(b, "{\"agent_id\":{\"handle\":",
+                             k->agent < c->agent_count ? e->ids->agents[k->agent] : 0);
+            rocl_buf_str_u64(b, "},\"id\":{\"handle\":", e->ids->counters[i]);
             v3_put_text(b, "},\"is_constant\":0,\"is_derived\":0,\"name\":", e->trace, k->name);
             v3_put_text(b, ",\"description\":", e->trace, k->description);
             v3_put_text(b, ",\"block\":", e->trace, k->block);
@@ -571,9 +571,9 @@ static void put_code_object(rocl_buf *b, uint64_t id, uint64_t agent, const rocl
     };
     rocl_view values[CODE_KEYS];
     read_members((const char *)json->data, json->len, members, values, CODE_KEYS);
-    v3_put_number(b,
-                  id ? "{\"size\":88,\"code_object_id\":" : "{\"size\":0,\"code_object_id\":", id);
-    v3_put_number(b, ",\"agent_id\":{\"handle\":", agent);
+    rocl_buf_str_u64(
+        b, id ? "{\"size\":88,\"code_object_id\":" : "{\"size\":0,\"code_object_id\":", id);
+    rocl_buf_str_u64(b, ",\"agent_id\":{\"handle\":", agent);
     rocl_buf_byte(b, '}');
     for (unsigned i = URI; i <= STORAGE; i++)
         put_value(b, &members[i], values[i]);
@@ -663,11 +663,11 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
         name = rocl_text(e->trace, shown, &name_len);
     }
     read_members((const char *)json.data, json.len, symbol_members, values, SYMBOL_KEYS);
-    v3_put_number(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
-    v3_put_number(b, ",\"code_object_id\":",
-                  k->code_object < c->code_object_count ? objects[k->code_object]
-                  : k->agent < c->agent_count           ? objects[c->code_object_count + k->agent]
-                                                        : 0);
+    rocl_buf_str_u64(b, real ? "{\"size\":88,\"kernel_id\":" : "{\"size\":0,\"kernel_id\":", id);
+    rocl_buf_str_u64(b, ",\"code_object_id\":",
+                     k->code_object < c->code_object_count ? objects[k->code_object]
+                     : k->agent < c->agent_count ? objects[c->code_object_count + k->agent]
+                                                 : 0);
     rocl_buf_str(b, ",\"kernel_name\":\"");
     size_t n = 0;
     const char *mangled = rocl_text(e->trace, k->mangled, &n);
@@ -680,11 +680,11 @@ static rocl_status put_symbol(rocl_buf *b, const v3_element *e, uint64_t id, uin
     rocl_buf_byte(b, '"');
     for (unsigned i = KERNEL_OBJECT; i <= KERNARG_ALIGNMENT; i++)
         put_value(b, &symbol_members[i], values[i]);
-    v3_put_int(b, ",\"group_segment_size\":", k->group_segment);
-    v3_put_int(b, ",\"private_segment_size\":", k->private_segment);
-    v3_put_int(b, ",\"sgpr_count\":", k->sgpr);
-    v3_put_int(b, ",\"arch_vgpr_count\":", k->arch_vgpr);
-    v3_put_int(b, ",\"accum_vgpr_count\":", k->accum_vgpr);
+    rocl_buf_str_i64(b, ",\"group_segment_size\":", k->group_segment);
+    rocl_buf_str_i64(b, ",\"private_segment_size\":", k->private_segment);
+    rocl_buf_str_i64(b, ",\"sgpr_count\":", k->sgpr);
+    rocl_buf_str_i64(b, ",\"arch_vgpr_count\":", k->arch_vgpr);
+    rocl_buf_str_i64(b, ",\"accum_vgpr_count\":", k->accum_vgpr);
     for (unsigned i = KERNEL_ENTRY; i <= KERNEL_ADDRESS; i++)
         put_value(b, &symbol_members[i], values[i]);
     v3_put_string(b, ",\"formatted_kernel_name\":", name, name_len);
@@ -747,7 +747,7 @@ rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err)
 {
     const v3_name *end, *first = first_name(e, V3_LABEL, &end);
     for (const v3_name *name = first; name < end; name++) {
-        v3_put_number(b, name > first ? ",{\"key\":" : "{\"key\":", name->number);
+        rocl_buf_str_u64(b, name > first ? ",{\"key\":" : "{\"key\":", name->number);
         v3_put_string(b, ",\"value\":", name->text, name->len);
         rocl_buf_byte(b, '}');
     }

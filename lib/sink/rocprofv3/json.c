@@ -112,42 +112,40 @@ static rocl_buf *begin_row(v3_worker *w, const rocl_event *e, uint64_t name)
 static rocl_status add_row(v3_sink *s, unsigned worker, uint32_t element, v3_section section,
                            rocl_kind kind, const rocl_event *e, rocl_error *err)
 {
-    const rocl_buf *b = &s->workers[worker].text;
     const uint64_t key[4] = {(uint64_t)element << 8 | section,
                              (uint64_t)e->start ^ (uint64_t)1 << TIME_SIGN_SHIFT,
                              rocl_row_word(e->id, kind), 0};
-    return b->failed ? rocl_fail_memory(err)
-                     : rocl_sorter_add(s->rows, worker, key, b->data, b->len, err);
+    return rocl_sorter_add_buf(s->rows, worker, key, &s->workers[worker].text, err);
 }
 
 static void put_correlation(rocl_buf *b, const char *before, uint64_t internal, int64_t external)
 {
     rocl_buf_str(b, before);
-    v3_put_number(b, "\"correlation_id\":{\"internal\":", internal);
-    v3_put_number(b, ",\"external\":", (uint64_t)external);
+    rocl_buf_str_u64(b, "\"correlation_id\":{\"internal\":", internal);
+    rocl_buf_str_u64(b, ",\"external\":", (uint64_t)external);
 }
 
 static void put_thread(rocl_buf *b, const char *before, const rocl_capture *c, const rocl_event *e)
 {
-    v3_put_int(b, before, e->thread < c->thread_count ? c->threads[e->thread].tid : 0);
+    rocl_buf_str_i64(b, before, e->thread < c->thread_count ? c->threads[e->thread].tid : 0);
 }
 
 static void put_times(rocl_buf *b, const rocl_event *e)
 {
-    v3_put_int(b, ",\"start_timestamp\":", e->start);
-    v3_put_int(b, ",\"end_timestamp\":", e->end);
+    rocl_buf_str_i64(b, ",\"start_timestamp\":", e->start);
+    rocl_buf_str_i64(b, ",\"end_timestamp\":", e->end);
 }
 
 static void put_agent(rocl_buf *b, const char *before, const v3_sink *s, const rocl_capture *c,
                       uint32_t agent)
 {
-    v3_put_number(b, before, agent < c->agent_count ? s->ids[c->index].agents[agent] : 0);
+    rocl_buf_str_u64(b, before, agent < c->agent_count ? s->ids[c->index].agents[agent] : 0);
 }
 
 static void put_queue(rocl_buf *b, const char *before, const rocl_queue *all, uint32_t count,
                       uint32_t at)
 {
-    v3_put_int(b, before, at < count ? all[at].id : 0);
+    rocl_buf_str_i64(b, before, at < count ? all[at].id : 0);
 }
 
 static void put_stream(rocl_buf *b, const rocl_capture *c, uint32_t stream)
@@ -161,8 +159,8 @@ static rocl_buf *begin_work(v3_worker *w, const rocl_capture *c, const rocl_even
                             v3_kind kind, uint64_t name)
 {
     rocl_buf *b = begin_row(w, e, name);
-    v3_put_number(b, "{\"size\":", size);
-    v3_put_number(b, ",\"kind\":", kind);
+    rocl_buf_str_u64(b, "{\"size\":", size);
+    rocl_buf_str_u64(b, ",\"kind\":", kind);
     put_thread(b, ",\"operation\":" NUMBER ",\"thread_id\":", c, e);
     put_correlation(b, ",", e->stack_id, e->correlation_id);
     rocl_buf_byte(b, '}');
@@ -216,12 +214,10 @@ static bool is_returned(const rocl_trace *t, const rocl_arg *a)
 static rocl_status add_marker(v3_sink *s, unsigned worker, uint32_t element, rocl_kind kind,
                               const rocl_event *e, rocl_error *err)
 {
-    const rocl_buf *b = &s->workers[worker].text;
     const uint64_t key[4] = {element, e->stack_id,
                              (uint64_t)e->start ^ (uint64_t)1 << TIME_SIGN_SHIFT,
                              rocl_row_word(e->id, kind)};
-    return b->failed ? rocl_fail_memory(err)
-                     : rocl_sorter_add(s->markers, worker, key, b->data, b->len, err);
+    return rocl_sorter_add_buf(s->markers, worker, key, &s->workers[worker].text, err);
 }
 
 static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *batch, size_t i,
@@ -257,15 +253,15 @@ static rocl_status add_region(v3_sink *s, unsigned worker, const rocl_batch *bat
         const uint32_t message = e->name != function ? e->name : ROCL_NONE;
         rocl_buf_put(b, &message, sizeof message);
     }
-    v3_put_number(b, "{\"size\":64,\"kind\":", kind);
+    rocl_buf_str_u64(b, "{\"size\":64,\"kind\":", kind);
     rocl_buf_str(b, ",\"operation\":" NUMBER);
     if (marker) {
         rocl_buf_str(b, ",\"correlation_id\":{\"internal\":" LINK);
-        v3_put_int(b, ",\"external\":", e->correlation_id);
+        rocl_buf_str_i64(b, ",\"external\":", e->correlation_id);
     } else {
         put_correlation(b, ",", e->stack_id, e->correlation_id);
     }
-    v3_put_number(b, ",\"ancestor\":", e->parent_stack_id);
+    rocl_buf_str_u64(b, ",\"ancestor\":", e->parent_stack_id);
     rocl_buf_byte(b, '}');
     put_times(b, e);
     put_thread(b, ",\"thread_id\":", c, e);
@@ -310,15 +306,16 @@ static void put_dispatch_info(v3_sink *s, const rocl_capture *c, const rocl_disp
     if (named)
         rocl_buf_str(b, "},\"kernel_id\":" NUMBER);
     else
-        v3_put_number(b, "},\"kernel_id\":", s->ids[c->index].kernels[d->kernel]);
-    v3_put_number(b, ",\"dispatch_id\":", d->dispatch_id ? d->dispatch_id : d->e.id);
-    v3_put_int(b, ",\"private_segment_size\":", d->private_segment);
-    v3_put_int(b, ",\"group_segment_size\":", d->group_segment);
+        rocl_buf_str_u64(b, "},\"kernel_id\":", s->ids[c->index].kernels[d->kernel]);
+    rocl_buf_str_u64(b, ",\"dispatch_id\":", d->dispatch_id ? d->dispatch_id : d->e.id);
+    rocl_buf_str_i64(b, ",\"private_segment_size\":", d->private_segment);
+    rocl_buf_str_i64(b, ",\"group_segment_size\":", d->group_segment);
     for (int grid = 0; grid < 2; grid++) {
         const uint32_t *size = grid ? d->grid : d->workgroup;
-        v3_put_number(b, grid ? "},\"grid_size\":{\"x\":" : ",\"workgroup_size\":{\"x\":", size[0]);
-        v3_put_number(b, ",\"y\":", size[1]);
-        v3_put_number(b, ",\"z\":", size[2]);
+        rocl_buf_str_u64(b,
+                         grid ? "},\"grid_size\":{\"x\":" : ",\"workgroup_size\":{\"x\":", size[0]);
+        rocl_buf_str_u64(b, ",\"y\":", size[1]);
+        rocl_buf_str_u64(b, ",\"z\":", size[2]);
     }
     rocl_buf_str(b, "}}");
 }
@@ -373,8 +370,7 @@ static rocl_status add_dispatch(v3_sink *s, unsigned worker, const rocl_batch *b
     uint64_t bits;
     memcpy(&bits, &v->value, sizeof bits);
     const uint64_t key[4] = {(uint64_t)element << 8 | SECTION_COUNTERS, e->id, v->counter, bits};
-    return b->failed ? rocl_fail_memory(err)
-                     : rocl_sorter_add(s->rows, worker, key, b->data, b->len, err);
+    return rocl_sorter_add_buf(s->rows, worker, key, b, err);
 }
 
 static uint32_t put_word(const v3_sink *s, const char *word)
@@ -407,7 +403,7 @@ static rocl_status add_copy(v3_sink *s, unsigned worker, const rocl_batch *batch
     rocl_buf *b = begin_work(w, c, &r->e, 80, V3_MEMORY_COPY, name);
     put_agent(b, ",\"dst_agent_id\":{\"handle\":", s, c, r->dst);
     put_agent(b, "},\"src_agent_id\":{\"handle\":", s, c, r->src);
-    v3_put_number(b, "},\"bytes\":", r->size);
+    rocl_buf_str_u64(b, "},\"bytes\":", r->size);
     put_stream(b, c, r->stream);
     rocl_buf_byte(b, '}');
     rocl_status st = use_name(w, name, err);
@@ -447,12 +443,12 @@ static rocl_status add_alloc(v3_sink *s, unsigned worker, const rocl_batch *batc
     put_agent(b, ",\"agent_id\":{\"handle\":", s, c, a->agent);
     if (scratch) {
         put_queue(b, "},\"queue_id\":{\"handle\":", c->queues, c->queue_count, a->queue);
-        v3_put_number(b, "},\"flags\":", a->flags);
-        v3_put_number(b, ",\"allocation_size\":", a->size);
+        rocl_buf_str_u64(b, "},\"flags\":", a->flags);
+        rocl_buf_str_u64(b, ",\"allocation_size\":", a->size);
     } else {
         rocl_buf_str(b, "},\"address\":\"0x");
         rocl_buf_hex(b, a->address, 16);
-        v3_put_number(b, "\",\"allocation_size\":", a->size);
+        rocl_buf_str_u64(b, "\",\"allocation_size\":", a->size);
         put_stream(b, c, a->stream);
     }
     rocl_buf_byte(b, '}');
@@ -522,10 +518,8 @@ static rocl_status add_messages(v3_sink *s, uint64_t next_link, rocl_error *err)
     uint32_t message = ROCL_NONE, own;
     rocl_buf text = {0};
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(s->markers, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->markers, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(s->markers, &rec, &st, err)) {
         const uint8_t *from = rec.data + sizeof(row_head) + sizeof own;
         const uint8_t *end = rec.data + rec.len, *at = memchr(from, *LINK, (size_t)(end - from));
         memcpy(&own, from - sizeof own, sizeof own);
@@ -540,23 +534,19 @@ static rocl_status add_messages(v3_sink *s, uint64_t next_link, rocl_error *err)
         text.len = 0;
         rocl_buf_put(&text, rec.data, sizeof(row_head));
         rocl_buf_put(&text, from, (size_t)(at - from));
-        v3_put_number(&text, "", number);
+        rocl_buf_u64(&text, number);
         rocl_buf_put(&text, at + 1, (size_t)(end - at - 1));
         const uint64_t key[4] = {rec.key[0] << 8 | SECTION_MARKERS, rec.key[2], rec.key[3], 0};
-        st = text.failed ? rocl_fail_memory(err)
-                         : rocl_sorter_add(s->rows, 0, key, text.data, text.len, err);
+        st = rocl_sorter_add_buf(s->rows, 0, key, &text, err);
         if (st != ROCL_OK || same || own == ROCL_NONE)
             continue;
         text.len = 0;
         rocl_buf_put(&text, &(row_head){0}, sizeof(row_head));
-        v3_put_number(&text, "{\"key\":", number);
+        rocl_buf_str_u64(&text, "{\"key\":", number);
         v3_put_text(&text, ",\"value\":", s->trace, own);
         rocl_buf_byte(&text, '}');
-        st = text.failed ? rocl_fail_memory(err)
-                         : rocl_sorter_add(
-                               s->rows, 0,
-                               (const uint64_t[]){rec.key[0] << 8 | SECTION_MESSAGES, number, 0, 0},
-                               text.data, text.len, err);
+        const uint64_t to[4] = {rec.key[0] << 8 | SECTION_MESSAGES, number};
+        st = rocl_sorter_add_buf(s->rows, 0, to, &text, err);
     }
     rocl_buf_free(&text);
     return st;
@@ -630,7 +620,7 @@ static void put_numbered(v3_sink *s, rocl_buf *b, uint64_t name, const v3_elemen
     }
     const bool kernel = ((name >> 32) & 63) == V3_NAMED_KERNEL;
     rocl_buf_put(b, text, (size_t)(at - text));
-    v3_put_number(b, "", v3_number_of(&s->names, name) + (kernel ? e->ids->kernel_end : 0));
+    rocl_buf_u64(b, v3_number_of(&s->names, name) + (kernel ? e->ids->kernel_end : 0));
     rocl_buf_put(b, at + 1, (size_t)(text + n - at - 1));
 }
 
@@ -639,9 +629,8 @@ static rocl_status put_rows(v3_sink *s, rocl_error *err)
     v3_position p = {.section = SECTION_COUNT};
     uint32_t next = 0;
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(s->rows, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(s->rows, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(s->rows, &rec, &st, err)) {
         st = go_to(s, &p, &next, (uint32_t)(rec.key[0] >> 8), rec.key[0] & 0xff, err);
         if (st != ROCL_OK)
             break;
@@ -671,9 +660,9 @@ static rocl_status put_rows(v3_sink *s, rocl_error *err)
                 p.in_record = true;
                 p.dispatch = rec.key[1];
             }
-            v3_put_number(b,
-                          first ? "{\"counter_id\":{\"handle\":" : ",{\"counter_id\":{\"handle\":",
-                          p.element.ids->counters[rec.key[2]]);
+            rocl_buf_str_u64(
+                b, first ? "{\"counter_id\":{\"handle\":" : ",{\"counter_id\":{\"handle\":",
+                p.element.ids->counters[rec.key[2]]);
             rocl_buf_str(b, "},\"value\":");
             rocl_repr_put(b, v);
             rocl_buf_byte(b, '}');
@@ -702,8 +691,6 @@ static rocl_status write_all(v3_sink *s, rocl_error *err)
     rocl_buf_str(rocl_piped_buf(&s->file), "{\"rocprofiler-sdk-tool\":[");
     st = put_rows(s, err);
     rocl_buf_str(rocl_piped_buf(&s->file), "]}");
-    if (st == ROCL_OK)
-        st = rocl_piped_finish(&s->file, err);
     return st ? st : rocl_piped_commit(&s->file, s->trace, &s->report.bytes, err);
 }
 

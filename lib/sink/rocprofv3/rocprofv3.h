@@ -102,18 +102,6 @@ rocl_status v3_put_middle(rocl_buf *b, const v3_element *e, rocl_error *err);
 
 /* ---- text ---- */
 
-static inline void v3_put_number(rocl_buf *b, const char *before, uint64_t v)
-{
-    rocl_buf_str(b, before);
-    rocl_buf_u64(b, v);
-}
-
-static inline void v3_put_int(rocl_buf *b, const char *before, int64_t v)
-{
-    rocl_buf_str(b, before);
-    rocl_buf_i64(b, v);
-}
-
 /* With the quotes. */
 static inline void v3_put_string(rocl_buf *b, const char *before, const char *p, size_t n)
 {

@@ -429,9 +429,9 @@ rocl_status rocl_repeated_emit(rocl_records *w, rocl_error *err)
     rocl_sorter *sorter = w->in->run->unique;
     uint64_t process = 0, row = 0;
     rocl_sort_record rec;
-    bool more, any = false;
+    bool any = false;
     rocl_status st = rocl_sorter_start(sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(sorter, &rec, &st, err)) {
         if (any && process == rec.key[0] && row == rec.key[1])
             continue;
         any = true;

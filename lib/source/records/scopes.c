@@ -233,11 +233,10 @@ rocl_status rocl_scopes_check(rocl_records_input *in, rocl_error *err)
     rocl_records_run *run = in->run;
     uint64_t process = 0, number = 0;
     span_end last = {0};
-    bool more, any = false, counted = false, named = false, unnamed = false;
+    bool any = false, counted = false, named = false, unnamed = false;
     rocl_sort_record rec;
     rocl_status st = rocl_sorter_start(run->spans, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(run->spans, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(run->spans, &rec, &st, err)) {
         span_end end;
         memcpy(&end, rec.data, sizeof end);
         const bool same = any && process == rec.key[0] && number == rec.key[1];

@@ -22,13 +22,12 @@ rocl_status rocl_sizes_join(rocl_records_input *in, rocl_error *err)
     rocl_records_run *run = in->run;
     rocl_lookup_key last = {0};
     size_t copies = 0;
-    bool any = false, more;
+    bool any = false;
     rocl_sort_record rec;
     rocl_status st = rocl_lookup_new(&run->sizes, in->trace, err);
     if (st == ROCL_OK)
         st = rocl_sorter_start(run->noted_sizes, err);
-    while (st == ROCL_OK &&
-           (st = rocl_sorter_next(run->noted_sizes, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(run->noted_sizes, &rec, &st, err)) {
         const rocl_lookup_key key = {rec.key[0], rec.key[1]};
         if (!any || key.major != last.major || key.minor != last.minor)
             copies = 0;

@@ -71,10 +71,8 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
     size_t count = 0;
     uint64_t lane = 0;
     rocl_sort_record rec;
-    bool more;
     rocl_status st = rocl_sorter_start(f->noted, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(f->noted, &rec, &more, err)) == ROCL_OK &&
-           more) {
+    while (rocl_sorter_take(f->noted, &rec, &st, err)) {
         note n;
         memcpy(&n, rec.data, sizeof n);
         size_t kept = 0;
@@ -109,7 +107,7 @@ rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err)
     f->noted = NULL;
     if (st == ROCL_OK)
         st = rocl_sorter_start(f->ends, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(f->ends, &rec, &more, err)) == ROCL_OK && more)
+    while (rocl_sorter_take(f->ends, &rec, &st, err))
         st = rocl_lookup_add(f->links, (rocl_lookup_key){rec.key[0], rec.key[1]}, rec.key[2], err);
     rocl_sorter_free(f->ends);
     f->ends = NULL;

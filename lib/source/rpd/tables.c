@@ -224,7 +224,6 @@ rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table ta
     rocl_sort_record rec;
     rocl_lookup_key key = {ROCL_NO_KEY, 0};
     unsigned n = 1;
-    bool more;
     if (!f->names[table])
         return ROCL_OK;
     rocl_status st = rocl_lookup_new(lookup, t, err);
@@ -249,7 +248,7 @@ rocl_status rpd_sort_table(rpd_file *f, rocl_trace *t, rocl_db *db, rpd_table ta
         }
     if (st == ROCL_OK)
         st = rocl_sorter_start(sorter, err);
-    while (st == ROCL_OK && (st = rocl_sorter_next(sorter, &rec, &more, err)) == ROCL_OK && more) {
+    while (rocl_sorter_take(sorter, &rec, &st, err)) {
         key.minor = rec.key[0] == key.major ? key.minor + 1 : 0;
         key.major = rec.key[0];
         st = rocl_lookup_add(*lookup, key, rec.key[2], err);

@@ -410,14 +410,13 @@ rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter 
     if (f->join) {
         rtg_worker *w = get_worker(f, 0, to, err);
         rocl_sort_record rec;
-        bool more, known = false;
+        bool known = false;
         uint32_t dims[6] = {0};
         uint64_t whose[2] = {0};
         if (!w)
             return ROCL_INTERNAL;
         st = rocl_sorter_start(f->join, err);
-        while (st == ROCL_OK && (st = rocl_sorter_next(f->join, &rec, &more, err)) == ROCL_OK &&
-               more) {
+        while (rocl_sorter_take(f->join, &rec, &st, err)) {
             known = known && whose[0] == rec.key[0] && whose[1] == rec.key[1];
             if (!(rec.key[2] & 1)) {
                 memcpy(dims, rec.data, sizeof dims);
