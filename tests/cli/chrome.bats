@@ -158,7 +158,7 @@ totals() {
     mkdir job
     sed 's/"rank": 3/"rank": 0/' "$JSON/kineto.json" >job/a.json
     gzip -c "$JSON/kineto.json" >job/b.json.gz
-    try 0 rocstats ranks -q --format csv job
+    try 0 rocstats ranks --table all -q --format csv job
     [[ $output == *$'\nranks,0,'*$'\nranks,3,'* ]]
     try 0 rocstats summary -q --format csv job
     [[ $output == *'"gemm",2,101500,'* ]]
@@ -179,7 +179,7 @@ totals() {
         gzip -dc "$trace" | jq -r '.traceEvents[] | select(.ph == "X" and (.cat == "kernel" or .cat == "gpu_memcpy" or .cat == "gpu_memset")) |
             [.name, (.dur * 1000 | round)] | @tsv' |
             awk -F'\t' '{ n[$1]++; t[$1] += $2 } END { for (k in n) print k "\t" n[k] "\t" t[k] }' | sort >expected
-        rocstats summary -q --format json "$trace" | jq -r '.tables[0].rows[] |
+        rocstats --table summary -q --format json "$trace" | jq -r '.tables[0].rows[] |
             select(.domain == "KERNELS" or .domain == "MEMORY_COPIES") | [.name, .calls, .total_ns] | @tsv' | sort >got
         [ "$(wc -l <got)" -gt 20 ]
         diff expected got
@@ -275,7 +275,7 @@ EOF
         done
         echo '{"ph":"X","cat":"kernel","name":"alone","pid":2,"tid":0,"ts":50,"dur":5,"args":{"device":2,"stream":0,"correlation":99}}]}'
     } >graph.json
-    rocstats launch -q --format csv graph.json >out
+    rocstats launch --table all -q --format csv graph.json >out
     [ "$(grep -c '^launch,"k.","hipGraphLaunch",1,' out)" == 3 ]
     grep -q '^launch,"alone",,1,' out
     rtg2json -q -f --layout trace -o t.json graph.json
@@ -502,7 +502,7 @@ merge_by_text() { # prefix, prefix, device, device
     done
     [ "$(rocline query -q -f csv "SELECT hostname FROM node" r0.json r1.json | tail -n +2 | sort -u)" == '"a1"' ]
     [ "$(links_of r0.json r1.json)" == "k0,70,0,1;k1,71,1,1;GPU 0;GPU 1" ] || fail "$(links_of r0.json r1.json)"
-    rocstats memory -q --format csv r0.json >memory.csv
+    rocstats memory --table all -q --format csv r0.json >memory.csv
     [ "$(sed -n 2,3p memory.csv | cut -d, -f2 | paste -sd' ')" == '"CPU 0" "GPU 2"' ] || fail "$(cat memory.csv)"
     rocpd2csv -q -d out -o o r0.json
     [ "$(tail -n 1 out/o_counter_sample_trace.csv | cut -d, -f3,6,7,8)" == '"GPU 2","Total Reserved","bytes",64' ]
@@ -526,7 +526,7 @@ merge_by_text() { # prefix, prefix, device, device
     try 0 rtg2json -q --layout kineto -o t.json live.json
     [ "$(grep -o '"Total Allocated": [0-9]*' t.json | grep -o '[0-9]*$' | paste -sd' ')" == "100 300 200 600 400 0" ]
     try 0 rocpd2pftrace -q -z0 -o t.pftrace live.json
-    rocstats memory -q --format csv live.json | head -n 2 >memory.csv
+    rocstats memory --table all -q --format csv live.json | head -n 2 >memory.csv
     [ "$(sqlite3 :memory: ".import --csv memory.csv t" "SELECT allocations, frees, allocated_bytes, freed_bytes, peak_bytes, unpaired_frees FROM t")" \
         == "3|3|700|700|600|0" ] || fail "$(cat memory.csv)"
 }
@@ -540,7 +540,7 @@ merge_by_text() { # prefix, prefix, device, device
 {"ph": "f", "id": 7, "cat": "async_gpu", "name": "async_gpu", "pid": 0, "tid": 3, "ts": 13, "bp": "e"}
 ]}
 END
-    try 0 rocstats launch kernels --format csv old.json
+    try 0 rocstats launch kernels --table all --format csv old.json
     [[ "$output" == *'"axpy",1,4000'* ]] || fail "$output"
     # 1.9: arrows and memory
     sed -e 's/"cat": "async_gpu", "name": "async_gpu"/"cat": "async", "name": "launch"/' \
@@ -560,7 +560,7 @@ END
 
 @test "memory of HIP devices is that of a GPU" {
     sed 's/"Device Type": 1/"Device Type": 6/' "$JSON/kineto.json" >hip.json
-    [ "$(rocstats memory -q --format csv hip.json)" == "$(rocstats memory -q --format csv "$JSON/kineto.json")" ]
+    [ "$(rocstats memory --table all -q --format csv hip.json)" == "$(rocstats memory --table all -q --format csv "$JSON/kineto.json")" ]
 }
 
 # Memory of the devices $2... of the type $1, and kernels on GPUs 4 and 5: the GPUs of the allocations.
@@ -821,7 +821,7 @@ J
     try 0 rocpd2csv -d csv t.json
     rocmerge -q -o t.db t.json
     for f in t.json csv t.db; do
-        try 0 rocstats launch --format csv $f
+        try 0 rocstats launch --table all --format csv $f
         [ -z "$stderr" ]
         tail -n +2 <<<"$output" | cut -d, -f1-3 >$f.launch
         cmp t.json.launch $f.launch
@@ -887,5 +887,5 @@ J
 J
     try 0 rocline query -q -f csv "SELECT name, pid FROM kernels ORDER BY name" a.json
     [ "$(tail -n +2 <<<"$output" | tr -d '"' | tr '\n' ' ')" == "a,100 b,100 c,200 d,200 e,0 " ]
-    rocstats launch -q --format csv a.json | grep -q '"d","hipLaunchKernel",1,0'
+    rocstats launch --table all -q --format csv a.json | grep -q '"d","hipLaunchKernel",1,0'
 }

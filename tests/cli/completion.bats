@@ -66,7 +66,7 @@ in_a_terminal() { # shell
     offers "$1" "rocstats --sor" "rocstats --sort"
     offers "$1" "rocstats --sort " total calls average
     offers "$1" "rocstats ker" "rocstats kernels"
-    offers "$1" "rocline stats dom" "rocline stats --table domains"
+    offers "$1" "rocline stats summ" "rocline stats summary"
     offers "$1" "rocline compare --fail-over-t" "--fail-over-total"
     offers "$1" "rocpd2csv --kinds kernel,memory_c" "kernel,memory_copy"
     offers "$1" "rocpd2csv --style=rocprofv" "--style=rocprofv3"
@@ -79,7 +79,7 @@ in_a_terminal() { # shell
     offers "$1" "rocline --comp" "--completion"
     offers "$1" "rocline --completion " bash zsh fish
     offers "$1" "rocline --format json conv" "json convert"
-    offers "$1" "rocline --format=json stats dom" "stats domains"
+    offers "$1" "rocline --format=json stats summ" "stats summary"
     # ... and those behind it are its own, also where one has the same name.
     offers "$1" "rocline stats --format=" junit folded
     offers "$1" "rocline stats --format " junit folded
@@ -118,11 +118,11 @@ rocline -|--version
 rocline --comp|--completion
 rocline --completion |zsh
 rocline --format json conv|convert
-rocline --format=json stats dom|domains
+rocline --format=json stats summ|summary
 rocstats --sor|--sort
 rocstats --sort |average
 rocstats ker|kernels
-rocline stats dom|domains
+rocline stats summ|summary
 rocline compare --fail-over-t|--fail-over-total
 rocline diff --fail-over-t|--fail-over-total
 rocpd2csv --kinds kernel,memory_c|kernel,memory_copy

@@ -263,7 +263,7 @@ END
     [ "$(jq length got)" -gt 12 ]
     rank_paths >/dev/null
     jq -e '([.tables[] | select(.key == "critical_path_ranks").rows[].elsewhere_ns] | add) == ([.tables[] | select(.key == "critical_path_waits").rows[].time_ns] | add)' path.json
-    [ "$(rocstats critical-path -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path -j5 --format csv rank?.json)" ]
+    [ "$(rocstats critical-path --table all -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path --table all -j5 --format csv rank?.json)" ]
 }
 
 @test "two ranks, one of them late: the path leads to what made it late" {
@@ -289,7 +289,7 @@ END
     [[ "$(path rank0.json)" == *"communication/ncclDevKernel_AllReduce 208"* ]]
     # Both ranks compute in half of the time: the late one comes 125 us earlier.
     [ "$(saves compute=2x rank0.json rank1.json)" = 125 ]
-    [ "$(rocstats critical-path -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path -j5 --format csv rank1.json rank0.json)" ]
+    [ "$(rocstats critical-path --table all -j1 --format csv rank0.json rank1.json)" = "$(rocstats critical-path --table all -j5 --format csv rank1.json rank0.json)" ]
 }
 
 @test "PyTorch: the backward pass is on a thread of its own, between what its caller does" {

@@ -395,8 +395,8 @@ kernels() { # option...
     # memory is counted, and rows are clipped, at the edges of the periods
     for mode in "--inclusive True" --overlap --clip; do
         # shellcheck disable=SC2086
-        diff <(rocstats memory --format csv $mode --start +20us --end +60us "$db") \
-            <(rocstats memory --format csv $mode --period 20us:40us "$db")
+        diff <(rocstats memory --table all --format csv $mode --start +20us --end +60us "$db") \
+            <(rocstats memory --table all --format csv $mode --period 20us:40us "$db")
         # shellcheck disable=SC2086
         rocmerge -q -d one -o m $mode --start +200us --end +500us "$db"
         # shellcheck disable=SC2086
@@ -413,9 +413,9 @@ kernels() { # option...
         /^$/ { go = 0 } go { n[$2] += $at["allocations"]; b[$2] += $at["allocated_bytes"] } END { for (a in n) if (n[a]) print a, n[a], b[a] }' "$@" | sort; }
     for w in "--start +0us --end +60us" "--start +100us --end +200us"; do
         # shellcheck disable=SC2086
-        rocstats memory --format csv $w "$db" >"w${w//[^0-9]/}"
+        rocstats memory --table all --format csv $w "$db" >"w${w//[^0-9]/}"
     done
-    rocstats memory --format csv --period 0us:60us --period 40us:100us "$db" >periods
+    rocstats memory --table all --format csv --period 0us:60us --period 40us:100us "$db" >periods
     [ "$(sums periods | wc -l)" -ge 2 ]
     diff <(sums w*) <(sums periods)
     while IFS='|' read -r words message; do

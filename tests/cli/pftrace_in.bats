@@ -514,7 +514,7 @@ J
     rocpd2pftrace -q -o a.pftrace a.json
     for input in a.json a.pftrace; do
         rocline query -q -f csv -o $input.csv "SELECT kind, name, agent, start, \"end\" FROM event ORDER BY start" $input
-        rocstats -q overlap --format csv $input >$input.overlap
+        rocstats -q overlap --table all --format csv $input >$input.overlap
     done
     diff a.json.csv a.pftrace.csv
     diff a.json.overlap a.pftrace.overlap

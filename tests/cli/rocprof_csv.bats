@@ -86,8 +86,8 @@ column() { # file column-title
     for f in a.csv b.csv; do
         [ "$(domains $f)" = "KERNELS 2 3400" ]
     done
-    rocstats counters -q --format csv a.csv >a
-    rocstats counters -q --format csv b.csv >b
+    rocstats counters --table all -q --format csv a.csv >a
+    rocstats counters --table all -q --format csv b.csv >b
     cmp a b
     [ "$(domains "$FILES"/run_{kernel_trace,counter_collection}.csv)" = "KERNELS 3 4400" ]
 }
@@ -95,7 +95,7 @@ column() { # file column-title
 @test "counters without times" {
     cut -d, -f1-17,20- "$FILES/run_counter_collection.csv" | sed 's/,"print("a"//; s/, "b")"/,"p"/' >plain
     awk -F, 'NR == 1 || /blend/' "$FILES/run_counter_collection.csv" | sed -E 's/,("Start_Timestamp"|10000),("End_Timestamp"|12500)$//' >c.csv
-    try 0 rocstats counters --format csv c.csv
+    try 0 rocstats counters --table all --format csv c.csv
     says "c.csv: dispatches without times: only their counters are read"
     [ "${#stderr_lines[@]}" -eq 1 ]
     [[ "$output" == *'counters,"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
@@ -182,11 +182,11 @@ END
     says "v1.csv:2: a time is missing"
     # Times are those of the dispatch: values do without.
     sed -E 's/,10000,12500$/,,/' "$FILES/run_counter_collection.csv" >counters.csv
-    try 0 rocstats counters --format csv counters.csv
+    try 0 rocstats counters --table all --format csv counters.csv
     [[ "$output" == *'"SQ_WAVES","void blend<float, 4>(float*, int)",,1,64,'* ]]
     [ "$(domains counters.csv)" = "$(domains "$FILES/run_counter_collection.csv" | sed 's/KERNELS 2 3400/KERNELS 1 900/')" ]
     sed -E '2s/,10000,12500$/,,12500/' "$FILES/run_counter_collection.csv" >half.csv
-    try 1 rocstats counters --format csv half.csv
+    try 1 rocstats counters --table all --format csv half.csv
     says "half.csv:2: a time is missing"
 }
 
@@ -286,7 +286,7 @@ END
     try 1 rocpd2csv -d out pmc_perf.csv
     says "pmc_perf.csv:3: a time is not a number"
     grep -q ",1001,2000," out/out_kernel_trace.csv
-    try 1 rocstats counters --format csv pmc_perf.csv
+    try 1 rocstats counters --table all --format csv pmc_perf.csv
     [[ "$output" == *'counters,"SQ_WAVES","blend"'* && "$output" != *Kernel_ID* ]]
 }
 
@@ -497,7 +497,7 @@ arguments() {
     local value
     for value in '' '""' None; do
         sed "2s/64.000000/$value/" "$FILES/run_counter_collection.csv" >c.csv
-        try 1 rocstats counters --format csv c.csv
+        try 1 rocstats counters --table all --format csv c.csv
         says "c.csv:2: the value of a counter is not a number"
         says "1 record left out: counter value that is not a finite number (1)"
     done

@@ -89,7 +89,7 @@ same() {
 @test "a queue with a number above 2^63 is called by it" {
     mkdir big
     sed 's/queue-id(0)/queue-id(9223372036854775813)/' "$TEXTS/results.txt" >big/results.txt
-    rocstats streams -q --format csv big >s.csv || [ $? -eq 1 ]
+    rocstats streams --table all -q --format csv big >s.csv || [ $? -eq 1 ]
     grep -q '"Queue 9223372036854775813"' s.csv
     run ! grep -q '"Queue -' s.csv
 }
@@ -390,7 +390,7 @@ our_sums() { # domain
         echo "dispatch[$i], gpu-id(2), queue-id($((i / 2 + 5))), queue-index(0), pid(4100), tid(4101), grd(64), wgr(64), lds(0), scr(0), arch_vgpr(8), accum_vgpr(4), sgpr(16), wave_size(64), sig(0x0), obj(0x0), kernel-name(\"k\"), time($at,$at,$((at + 9)),$((at + 9)))"
     done >results.txt
     for report in kernels summary; do
-        try 0 rocstats $report -q --by-stream --format json results.txt
+        try 0 rocstats --table "$report" -q --by-stream --format json results.txt
         jq -e '[.tables[0].rows[] | [.stream, .calls]] | sort == [["Queue 5", 2], ["Queue 6", 1]]' <<<"$output"
     done
     try 0 rocstats launch -q --by-stream --format json results.txt

@@ -165,7 +165,7 @@ GPU|2|2|1|gfx942|AMD|Hill 2|hill"
 "Agent 2",4096,"0xffffffffffff0000"
 "",0,"0x00007f0000001000"
 "",0,"0xffffffffffff0000"'
-    same "$(rocstats copies -q --format csv "$FIXTURES/rocprofv3-6.2.json" | sed -n 2,3p | cut -d, -f2-6)" \
+    same "$(rocstats copies --table all -q --format csv "$FIXTURES/rocprofv3-6.2.json" | sed -n 2,3p | cut -d, -f2-6)" \
         '"MEMORY_COPY_DEVICE_TO_HOST","GPU 0","CPU 0",2,16384
 "MEMORY_COPY_HOST_TO_DEVICE","CPU 0","GPU 0",1,8192'
 }
@@ -356,7 +356,7 @@ KFD_QUEUE  agent=Agent 2'
     printf '{"rocprofiler-sdk-tool":[%s,%s,%s]}' "$(<1.json)" "$(<2.json)" "$(<3.json)" >all.json
     try 0 rocmerge -q -o t.db all.json
     [ "$(sqlite3 t.db 'select count(*) from kernels')" -eq 36 ]
-    diff <(rocstats counters -q --format csv all.json) <(rocstats counters -q --format csv t.db)
+    diff <(rocstats counters --table all -q --format csv all.json) <(rocstats counters --table all -q --format csv t.db)
 }
 
 @test "arguments that are no JSON are left out and counted, the calls behind them stay" {

@@ -78,7 +78,7 @@ count() { # COUNT KIND [TEXT]
         sh -c '"$1" >out; sleep 0.1; "$1" >out; sleep 0.1' sh "$ROCR/hsa_queue"
     [ -z "$stderr" ] || fail "nothing should be said"
     # One GPU, which has kernels and power: 250 W as long as they ran.
-    [ "$(rocstats overlap --format csv t.rocl | grep -c '^overlap,"GPU')" = 1 ]
+    [ "$(rocstats overlap --table all --format csv t.rocl | grep -c '^overlap,"GPU')" = 1 ]
     rocstats --table sample_tracks,sample_timeline,energy,kernel_energy --format csv t.rocl | awk -F, '
         $1 == "energy" && $2 ~ /GPU/ { gpus++; all = $8 }
         $1 == "kernel_energy" && $4 > 0 { sum += $5; ns += $4 * $12 / 100 }
@@ -449,7 +449,7 @@ count() { # COUNT KIND [TEXT]
     local host='Agent 0 (the host)' gpu='Agent 1 (train, "er")'
     try 0 env KMT_GPU=1 rocrec -q -o chunks -- "$ROCR/hip_streams"
     rows memory_copy | grep -q '"Agent 1 (train, ""er"")","Agent 0 (the host)"' || fail "csv"
-    rocstats streams --format csv chunks | grep -q 'compute ""1""' || fail "rocstats"
+    rocstats streams --table all --format csv chunks | grep -q 'compute ""1""' || fail "rocstats"
     rocstats copies --format json chunks | jq -e --arg gpu "$gpu" '[.. | strings | select(contains($gpu))] |
         length > 0' >/dev/null || fail "rocstats of agents"
     rtg2json --layout trace -f -o t.json chunks

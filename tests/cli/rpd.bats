@@ -116,7 +116,7 @@ GPU 1 (node 1),0,512,68719476741'
 
 @test "a stream with an address above 2^63 is called by it" {
     sqlite3 v2.rpd "UPDATE rocpd_kernelapi SET stream = '0xffff800000001234' WHERE api_ptr_id = 3"
-    rocstats streams -q --format csv v2.rpd >s.csv || [ $? -eq 1 ]
+    rocstats streams --table all -q --format csv v2.rpd >s.csv || [ $? -eq 1 ]
     grep -q '"Stream 18446603336221200948"' s.csv
     run ! grep -q '"Stream -' s.csv
 }
@@ -127,7 +127,7 @@ GPU 1 (node 1),0,512,68719476741'
 }
 
 @test "monitors are sampled counters" {
-    try 1 rocstats counters --format csv v2.rpd
+    try 1 rocstats counters --table all --format csv v2.rpd
     [[ "$output" == *'"sclk of gpu 0"'* ]] || fail "$output"
     sqlite3 v2.rpd "INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value)
         VALUES ('gpu', 0, 'power', 1000, 6900, '95.5'), ('gpu', 0, 'power', 6900, 9500, 'nan')"
@@ -365,7 +365,7 @@ END
     zcat "$SHARED/rpd/mytrace.rpd.gz" >mytrace.rpd
     for f in "$SHARED/rpd/matmul_result.rpd" mytrace.rpd; do
         sqlite3 -readonly "$f" "SELECT json_array(Name, TotalCalls, TotalDuration) FROM top" | LC_ALL=C sort >expected
-        rocstats summary -q --top 0 --format json "$f" | jq -c '.tables[0].rows[] |
+        rocstats --table summary -q --top 0 --format json "$f" | jq -c '.tables[0].rows[] |
             select(.domain == "KERNELS" or .domain == "MEMORY_COPIES") |
             [.name, .calls, (.total_ns / 1000 | floor)]' | LC_ALL=C sort >got
         [ "$(wc -l <got)" -gt 15 ]

@@ -71,7 +71,7 @@ column() { # file column-title: its values, a line each
     try 0 rocstats --table domains --format csv "$TEXTS/calls.txt"
     [[ "$output" == *'"BARRIERS",1,1000,'* ]]
     [[ "$output" == *'"KERNELS",2,60000,'* ]]
-    try 0 rocstats copies --format csv "$TEXTS/profile.txt"
+    try 0 rocstats copies --table all --format csv "$TEXTS/profile.txt"
     [[ "$output" == *'"HostToDevice_async_fast","","GPU 0",1,16384,78500,'* ]]
     [[ "$output" == *'"DeviceToHost_async_fast","GPU 0","",1,4004,12220,'* ]]
 }
@@ -151,7 +151,7 @@ column() { # file column-title: its values, a line each
 @test "several files are one trace, their GPUs apart" {
     cp "$TEXTS/calls.txt" a.txt
     sed 's/pid:100/pid:200/' a.txt >b.txt
-    try 0 rocstats overlap --format csv a.txt b.txt
+    try 0 rocstats overlap --table all --format csv a.txt b.txt
     [ "$(grep -c ^overlap, <<<"$output")" -eq 4 ]
 }
 

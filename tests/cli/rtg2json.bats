@@ -139,7 +139,7 @@ events() { # file filter: how many events pass a jq filter
     rtg2json -q --layout trace -o a.json hcc.log
     [ "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name | select(startswith("GPU"))] | sort' a.json)" = '["GPU 1","GPU 2"]' ]
     [ "$(jq -r '.traceEvents[] | select(.cat == "copy") | .args.destination' a.json)" = "GPU 1" ]
-    try 0 rocstats overlap --format csv hcc.log
+    try 0 rocstats overlap --table all --format csv hcc.log
     [[ "$output" == *'"GPU 2"'* ]]
     try 0 rtg2json -q --layout trace --agent 'GPU 2' -o b.json hcc.log
     [ "$(events b.json '.ph == "X"')" -eq 1 ]

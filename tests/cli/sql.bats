@@ -248,8 +248,8 @@ window() { # condition -> the same by SQL
     [ -z "$(sqlite3 values.db 'PRAGMA foreign_key_check')" ]
     for made in values.db "--rebuild"; do
         [ "$made" = values.db ] || { rocmerge -o new.db --rebuild "$db" && made=new.db; }
-        rocstats counters --format csv "$made" | grep ^samples >made.csv
-        rocstats counters --format csv "$db" | grep ^samples >theirs.csv
+        rocstats counters --table all --format csv "$made" | grep ^samples >made.csv
+        rocstats counters --table all --format csv "$db" | grep ^samples >theirs.csv
         [ "$(wc -l <made.csv)" -eq 17 ]
         diff made.csv theirs.csv
     done

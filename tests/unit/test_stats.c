@@ -264,6 +264,33 @@ static void test_faults(void **state)
     rocl_trace_close(t);
 }
 
+/* Only the tables that are wanted are made, of reports that are wanted. */
+static void test_tables(void **state)
+{
+    static const char *const two[] = {"classes", "copies", NULL}, *const none[] = {"clases", NULL};
+    const rocl_options o = {.jobs = 2};
+    rocl_stats_options s = {.reports = BIT(ROCL_REPORT_KERNELS) | BIT(ROCL_REPORT_COPIES),
+                            .tables = two};
+    rocl_trace *t = open_trace("schema-3.0.0", &o);
+    rocl_error *err = rocl_error_new();
+    rocl_tables *all = stats_of(t, &s);
+    (void)state;
+    assert_int_equal(all->count, 2);
+    assert_string_equal(all->tables[0].key, "classes");
+    assert_string_equal(all->tables[1].key, "copies");
+    rocl_tables_free(all);
+    s.reports = BIT(ROCL_REPORT_COPIES);
+    all = stats_of(t, &s);
+    assert_int_equal(all->count, 1);
+    rocl_tables_free(all);
+    s.tables = none;
+    all = NULL;
+    assert_int_equal(rocl_stats(t, &s, &all, err), ROCL_USAGE);
+    assert_non_null(strstr(rocl_error_text(err), "\"clases\" is not a table of a report"));
+    rocl_error_free(err);
+    rocl_trace_close(t);
+}
+
 /* The names and numbers of the reports, which tools and their users rely on. */
 static void test_names(void **state)
 {
@@ -283,6 +310,7 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_names),
     };
     static const char *const names[] = {"groups", "summary groups", "sorts",
