@@ -472,7 +472,7 @@ typedef struct rocl_options {
     bool kernel_rename; /* show dispatches by the label around them instead of their kernel */
     rocl_kernel_names kernel_names;
     rocl_agent_index agent_index;
-    const char *kernel_classes; /* file of rules, see rocstats(1); NULL: only the shipped ones */
+    const char *kernel_classes; /* file of rules, see rocstats-kernels(1); NULL: the shipped ones */
     bool strict;                /* the first fault is an error */
     /* Who is who, whatever the inputs say: NULL-terminated lists of "PATTERN=NAME" and "PATTERN=N",
      * where PATTERN is a glob that the path of a file or its last part matches; or all inputs are
@@ -1005,7 +1005,7 @@ typedef struct rocl_stats_options {
     const char *derive_arch; /* of GPUs of unknown architecture, "gfx90a"; NULL: none */
     bool by_dispatch;        /* add a table: derived counters of each dispatch */
     const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
-    const char *peaks;       /* a file of peaks, see rocstats(1); NULL: the shipped ones */
+    const char *peaks;       /* a file of peaks, see rocstats-roofline(1); NULL: the shipped ones */
     bool by_marker;          /* add a table: sampled values during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
     bool ids;                /* columns with ids of single events, for rocl_show_event() */
@@ -1061,7 +1061,7 @@ typedef struct rocl_growth {
 } rocl_growth;
 
 /* The limits of a comparison, and what exceeds them. Names below 0.1 % of the time of their domain
- * in B do not count, nor do domains below 0.1 % of all; see rocstats(1). */
+ * in B do not count, nor do domains below 0.1 % of all; see rocstats-compare(7). */
 typedef struct rocl_gate {
     double average, total; /* limits in percent; infinite: none */
     bool totals;           /* the table of limits includes those of totals */

@@ -50,6 +50,14 @@ $(O)/tests/fuzz_text: LIBS += $(if $(filter 1,$(EDIT)),$(shell $(PKG_CONFIG) --l
 $(O)/tests/fuzz_text: LIBS += $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) --libs ncursesw))
 $(OBJ)/tests/fuzz/fuzz_text.o: ALL_CPPFLAGS += -Itools
 
+# The report that lib/README.md shows.
+$(O)/gen/tests/recipe_report.h: lib/README.md
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && awk '/^#/ { report = /Add a report/ } /```/ { code = /```c/; next } \
+	    report && code { sub(/^   /, ""); print }' $< > $@
+$(OBJ)/tests/unit/test_recipe.o: $(O)/gen/tests/recipe_report.h
+$(OBJ)/tests/unit/test_recipe.o: ALL_CPPFLAGS += -I$(O)/gen
+
 # The texts that the sampler reads.
 $(addprefix $(O)/tests/,test_sample fuzz_sample): $(call objects,lib/capture/sample/parse.c)
 # The settings of the tracer.

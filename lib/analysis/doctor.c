@@ -1,6 +1,6 @@
 /* Can the trace be trusted? Rules on facts of the recording: what one process lacks and others of
  * the same trace have, what is inconsistent, what was lost. Each gives its evidence, the likely
- * cause, and how to record it right. They are silent on sound traces: rocstats(1) has the
+ * cause, and how to record it right. They are silent on sound traces: rocstats-doctor(1) has the
  * thresholds. */
 #include <stdio.h>
 #include <stdlib.h>

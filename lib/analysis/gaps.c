@@ -13,7 +13,7 @@
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 
-/* Why a GPU was idle; see rocstats(1) for the rules. */
+/* Why a GPU was idle; see rocstats-gaps(1) for the rules. */
 typedef enum gap_class {
     GAP_HOST,       /* the call that ended it came late */
     GAP_SYNC,       /* the same, and its thread waited when the gap began */

@@ -361,7 +361,7 @@ static rocl_status finish_occupancy(void *self, rocl_tables *out, rocl_error *er
     if (unknown)
         rocl_set_note(&r,
                       "of %lld of %zu rows it is not known: no registers in the trace, or a GPU "
-                      "that is not in the table of rocstats(1)",
+                      "that is not in the table of rocstats-roofline(7)",
                       (long long)unknown, n);
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_shape);
     free(rows);

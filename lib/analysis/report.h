@@ -8,42 +8,7 @@
  * top to bottom: what is collected, the columns of its tables, and at the end its
  * rocl_collector_def, which has a line in stats.c. Its tables say which report they are of; it is
  * made when one of them is wanted. Each report has a table of its name. Tests hold tables and
- * columns against the manual. The bones of a small one, calls by thread (the whole of it is in
- * lib/README.md):
- *
- *     typedef struct thread_row {
- *         uint32_t name;                                 // text
- *         uint64_t calls;
- *     } thread_row;
- *
- *     typedef struct threads {
- *         rocl_collector c;                              // every collector begins with this
- *         rocl_sorter *calls;
- *     } threads;
- *
- *     static rocl_status open_threads(void *self, rocl_error *err)
- *     {
- *         threads *t = self;
- *         t->calls = rocl_collector_sorter(&t->c, 1);    // sealed and freed by the scaffold
- *         return t->calls ? ROCL_OK : rocl_fail_memory(err);
- *     }
- *
- *     static const rocl_column columns[] = {
- *         {"name", "Thread", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(thread_row, name)},
- *         {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(thread_row, calls)},
- *     };
- *
- *     static const rocl_table_def thread_table = {
- *         ROCL_TAB(SUMMARY), "threads", "Calls by thread", ROCL_COLUMNS(columns)};
- *
- *     static rocl_status finish_threads(void *self, rocl_tables *out, rocl_error *err)
- *     {
- *         threads *t = self;
- *         ...                                            // rows: an array of n thread_rows, sorted
- *         rocl_report_rows r = rocl_begin_table(&t->c, out, &thread_table, 0);
- *         rocl_add_top_rows(&r, rows, n, sizeof *rows, add_thread);
- *         return ROCL_OK;
- *     }
+ * columns against the manual. lib/README.md has a whole one, of 30 lines.
  *
  * Functions that add tables, rows and cells do not fail: where memory is out, the tables are marked
  * as incomplete, and rocl_stats fails. A table that is not wanted takes its rows and drops them. */
@@ -85,7 +50,7 @@ typedef struct rocl_collector {
     unsigned keyed_count;
 } rocl_collector;
 
-/* `self` is the collector's struct. Functions but `open` and `add_batch` may be NULL. */
+/* `self` is the collector's struct. Functions but `add_batch` may be NULL. */
 struct rocl_collector_def {
     const rocl_table_def *const *tables; /* NULL at the end: it is made when one is wanted */
     uint32_t kinds;                      /* ROCL_BIT()s of the events that it gets */

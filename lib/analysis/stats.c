@@ -111,7 +111,8 @@ static rocl_status open_collectors(stats *s, rocl_trace *t, const rocl_stats_opt
         s->gathered[i] = def->gather ? c : NULL;
         s->gets[s->count] = true;
         s->collectors[s->count++] = c;
-        st = def->open(c, err);
+        if (def->open)
+            st = def->open(c, err);
         s->with_calls[s->count - 1] = c->needs_calls;
     }
     return st;

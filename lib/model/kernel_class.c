@@ -67,7 +67,7 @@ static rocl_status find_class(rocl_kernel_classes *k, rocl_view name, unsigned *
                          NAME_MAX_BYTES);
     if (k->count == ROCL_CLASSES)
         return rocl_fail(err, ROCL_INPUT,
-                         "there are at most %d classes beside those of rocstats(1)",
+                         "there are at most %d classes beside those of rocstats-kernels(1)",
                          ROCL_CLASSES - ROCL_SHIPPED_CLASSES);
     k->names[k->count] = rocl_arena_dup(&k->arena, name.p, name.n);
     return k->names[k->count++] ? ROCL_OK : rocl_fail_memory(err);

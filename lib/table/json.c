@@ -1,4 +1,4 @@
-/* Tables as JSON: alone, as rocstats(1) describes it, and in the envelope of rocline(1), which is
+/* Tables as JSON: alone, as rocstats(5) describes it, and in the envelope of rocline(1), which is
  * written front to back, so that data may be larger than memory. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -229,7 +229,7 @@ static void try_names(unsigned how, char *text, size_t n, rocl_error *err)
     char path[256];
     if (strlen(output_name(&c)) >= 4096 || strlen(output_folder(&c)) >= 4096)
         abort();
-    output_beside(&c, "_config.json", path, sizeof path);
+    snprintf(path, sizeof path, "%s", output_name(&c));
     output_is_packed(how & 2, how & 4 ? -1 : 3, path, sizeof path);
 }
 

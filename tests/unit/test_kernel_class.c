@@ -123,7 +123,7 @@ static void test_wrong_files(void **state)
         {"a,b c\n", ", line 1: the name of a class has letters, digits and _-+./"},
         {"a23456789012345678901234567890123 c\n", ", line 1: the name of a class has at most 32"},
         {"c1 x\nc2 x\nc3 x\nc4 x\nc5 x\nc6 x\nC6 y\n\n# c\nc7 x\n",
-         ", line 10: there are at most 6 classes beside those of rocstats(1)"},
+         ", line 10: there are at most 6 classes beside those of rocstats-kernels(1)"},
     };
     char error[256];
     (void)state;

@@ -178,7 +178,7 @@ static void test_known(void **state)
     }
 }
 
-/* The example of rocstats(1). */
+/* The example of rocstats-compare(7). */
 static void test_manual(void **state)
 {
     rocl_lone_name a = {.name = "gemm_bf16_MT128x64", .len = 18, .items = 1024};

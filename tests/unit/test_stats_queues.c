@@ -382,7 +382,7 @@ static void check_cause(const rocl_table *t, size_t row, const char *cause, int6
     check_int(t, row, "total_ns", total);
 }
 
-/* The example of rocstats(1), in ns. */
+/* Delays by all causes but one, in ns. */
 static void test_example(void **state)
 {
     const rocl_stats_options s = {.reports = QUEUES};

@@ -1,5 +1,5 @@
-/* The definitions of all reports, held against rocstats(1): it documents every report by its name,
- * and every table and column by its key. */
+/* The definitions of all reports, held against the manual: rocstats(1) has every report with its
+ * line of help, and rocstats-REPORT(1) every table and column of it by its key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,26 +12,19 @@
 
 #include "analysis/report.h"
 
-static char *page;
-
-static int read_page(void **state)
+/* The text of a page; free() it. */
+static char *read_page(const char *name)
 {
-    FILE *f = fopen("man/rocstats.1", "rb");
-    size_t size = 0;
-    (void)state;
-    page = calloc(1, 1 << 20);
-    if (f && page)
-        size = fread(page, 1, (1 << 20) - 1, f);
+    char path[128], *page = calloc(1, 1 << 18);
+    snprintf(path, sizeof path, "man/%s", name);
+    FILE *f = fopen(path, "rb");
+    if (!f || !page)
+        fail_msg("%s cannot be read", path);
+    else
+        assert_int_not_equal(fread(page, 1, (1 << 18) - 1, f), 0);
     if (f)
         fclose(f);
-    return size ? 0 : -1;
-}
-
-static int free_page(void **state)
-{
-    (void)state;
-    free(page);
-    return 0;
+    return page;
 }
 
 static bool is_word(char c)
@@ -39,8 +32,9 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Is the word on a line of the page that has the macro, as in `.It Li min_ns , max_ns`? */
-static bool is_documented(const char *macro, const char *word)
+/* The line of the page that has the macro and the word behind it, as in `.It Li min_ns , max_ns`;
+ * or NULL. */
+static const char *find_line(const char *page, const char *macro, const char *word)
 {
     size_t n = strlen(word);
     for (const char *line = page, *end; *line; line = *end ? end + 1 : end) {
@@ -50,46 +44,90 @@ static bool is_documented(const char *macro, const char *word)
             continue;
         for (at += strlen(macro); (at = memmem(at, (size_t)(end - at), word, n)); at += n)
             if (!is_word(at[-1]) && !is_word(at[n]))
-                return true;
+                return line;
     }
-    return false;
+    return NULL;
+}
+
+/* Does each entry for the word say what is divided by what, or why it is no share? */
+static bool is_share_explained(const char *page, const char *word)
+{
+    static const char *const signs[] = {"/", "in percent", "allowed", "as above", "as in"};
+    for (const char *line = page; (line = find_line(line, ".It Li ", word)); line++) {
+        const char *end = strstr(line, "\n.El"), *item_end = strstr(line, "\n.It ");
+        end = !end || (item_end && item_end < end) ? item_end : end;
+        bool explained = false;
+        for (size_t i = 0; i < sizeof signs / sizeof *signs && end; i++)
+            explained |= memmem(line, (size_t)(end - line), signs[i], strlen(signs[i])) != NULL;
+        if (!explained)
+            return false;
+    }
+    return true;
 }
 
 static void test_names(void **state)
 {
+    char *page = read_page("rocstats.1");
     (void)state;
     for (unsigned i = 0; i < ROCL_REPORTS; i++) {
         const rocl_report_def *d = &rocl_report_defs[i];
         assert_string_equal(rocl_report_name((rocl_report)i), d->name);
         for (unsigned k = 0; k < i; k++)
             assert_string_not_equal(d->name, rocl_report_defs[k].name);
-        if (!is_documented("It Cm ", d->name))
-            fail_msg("rocstats(1) does not document the report %s", d->name);
+        char help[256];
+        snprintf(help, sizeof help, ".It Cm %s\n%s\n", d->name, d->help);
+        if (!strstr(page, help))
+            fail_msg("rocstats(1) does not say of %s: %s", d->name, d->help);
     }
+    free(page);
+}
+
+/* Columns that many tables have are in rocstats(5). */
+static void check_table(const rocl_table_def *t, const char *name)
+{
+    char *page = read_page(name), *common = read_page("rocstats.5");
+    if (!find_line(page, ".Ss ", t->key) && !find_line(page, ".It Li ", t->key))
+        fail_msg("%s does not document the table %s", name, t->key);
+    if (!find_line(common, ".Li ", t->key))
+        fail_msg("rocstats.5 does not list the table %s", t->key);
+    assert_in_range(t->column_count, 1, 64);
+    for (size_t c = 0; c < t->column_count; c++) {
+        const char *key = t->columns[c].key;
+        if (!find_line(page, "Li ", key) && !find_line(common, ".It Li ", key))
+            fail_msg("%s does not document the column %s of the table %s", name, key, t->key);
+        if (t->columns[c].unit == ROCL_UNIT_PERCENT && !is_share_explained(page, key))
+            fail_msg("%s does not say of what %s of %s is a share", name, key, t->key);
+    }
+    free(page);
+    free(common);
 }
 
 /* Each report has a table of its name; no two tables have one name. */
 static void test_tables_and_columns(void **state)
 {
+    const rocl_table_def *t;
     unsigned own = 0;
     (void)state;
-    const rocl_table_def *t;
     for (size_t i = 0; (t = rocl_report_table_def(i)); i++) {
-        assert_in_range(t->column_count, 1, 64);
+        char name[64] = "";
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(t->key, rocl_report_table_def(k)->key);
-        if (!is_documented("Li ", t->key) && !is_documented("It Cm ", t->key))
-            fail_msg("rocstats(1) does not document the table %s", t->key);
-        for (size_t c = 0; c < t->column_count; c++)
-            if (!is_documented("Li ", t->columns[c].key))
-                fail_msg("rocstats(1) does not document the column %s of the table %s",
-                         t->columns[c].key, t->key);
-        for (unsigned r = 0; r < ROCL_REPORTS; r++)
-            own += t->tab == &rocl_report_defs[r].tab &&
-                   !strncmp(t->key, rocl_report_defs[r].name, strcspn(t->key, "_")) &&
-                   strlen(t->key) == strlen(rocl_report_defs[r].name);
+        for (unsigned r = 0; r < ROCL_REPORTS; r++) {
+            const rocl_report_def *d = &rocl_report_defs[r];
+            if (t->tab != &d->tab)
+                continue;
+            snprintf(name, sizeof name, "rocstats-%s.1", d->name);
+            own += strlen(t->key) == strlen(d->name) &&
+                   !strncmp(t->key, d->name, strcspn(t->key, "_"));
+        }
+        assert_string_not_equal(name, "");
+        check_table(t, name);
     }
     assert_int_equal(own, ROCL_REPORTS);
+    for (size_t i = 0; (t = rocl_compare_tables[i]); i++)
+        check_table(t, "rocstats-compare.1");
+    for (size_t i = 0; (t = rocl_advice_tables[i]); i++)
+        check_table(t, "rocstats-advice.7");
 }
 
 /* The row of the others says how many they are, in one column. */
@@ -113,5 +151,5 @@ int main(void)
         cmocka_unit_test(test_tables_and_columns),
         cmocka_unit_test(test_rest_rows),
     };
-    return cmocka_run_group_tests_name("stats reports", tests, read_page, free_page);
+    return cmocka_run_group_tests_name("stats reports", tests, NULL, NULL);
 }

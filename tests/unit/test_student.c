@@ -109,7 +109,7 @@ static void test_welch(void **state)
     }
 }
 
-/* The example of rocstats(1); and samples that do not scatter. */
+/* The example of rocstats-compare(7); and samples that do not scatter. */
 static void test_known(void **state)
 {
     const rocl_sample_mean a = rocl_sample_of((const double[]){100, 102, 98}, 3);

@@ -57,7 +57,7 @@ static const opt format_options[] = {
     FLAG("zstd", 0, conversion.zstd,
          "pftrace: compress packets with zstd, which Perfetto reads since version 58"),
     PAGE_OPTIONS("html", cli, conversion.page),
-    COMMON_CLASSES("html: colour kernels first by the rules in this file, see rocstats(1)"),
+    COMMON_CLASSES("html: colour kernels first by the rules in this file, see rocstats-kernels(1)"),
     FLAG("flow", 0, conversion.flows,
          "json: write arrows from host events to the GPU work that they launched"),
     {"style", 0, OPT_CHOICE, offsetof(cli, conversion.csv_style), "STYLE",
