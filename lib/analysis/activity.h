@@ -1,7 +1,6 @@
 /* What GPU work does - it computes, communicates or copies - and the times in which any of one
  * activity ran. */
-#ifndef ROCL_ANALYSIS_ACTIVITY_H
-#define ROCL_ANALYSIS_ACTIVITY_H
+#pragma once
 
 #include "base/map.h"
 #include "model/kernel_class.h"
@@ -85,5 +84,3 @@ static inline bool rocl_find_activity(const rocl_trace *t, rocl_ids *known, uint
                : ROCL_ACTIVITY_COMPUTE;
     return rocl_ids_put(known, kernel, *out);
 }
-
-#endif

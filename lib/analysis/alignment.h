@@ -4,8 +4,7 @@
  * Kernels are aligned lane by lane, so that it does not matter what other streams did meanwhile.
  * Lanes of the same process are paired by how many kernels they have in common, the most first;
  * those with none in common by their order. */
-#ifndef ROCL_ANALYSIS_ALIGNMENT_H
-#define ROCL_ANALYSIS_ALIGNMENT_H
+#pragma once
 
 #include "analysis/side_steps.h"
 
@@ -38,5 +37,3 @@ static inline const rocl_side_kernel *rocl_aligned_kernel(const rocl_alignment *
 {
     return &g->side[side]->kernels[g->text[side][place]];
 }
-
-#endif

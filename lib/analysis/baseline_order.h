@@ -1,6 +1,5 @@
 /* The member "order" of a baseline: its steps, and the kernels of one of them in their order. */
-#ifndef ROCL_ANALYSIS_BASELINE_ORDER_H
-#define ROCL_ANALYSIS_BASELINE_ORDER_H
+#pragma once
 
 #include "analysis/side_steps.h"
 #include "base/json.h"
@@ -12,5 +11,3 @@ void rocl_baseline_put_order(rocl_buf *to, const rocl_side_steps *s, const uint3
  * ROCL_INPUT without a message: *what says what is wrong, unless the reader does. */
 rocl_status rocl_baseline_read_order(rocl_json *r, rocl_side_steps *s, const uint32_t *keys,
                                      size_t key_count, const char **what, rocl_error *err);
-
-#endif

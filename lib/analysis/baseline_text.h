@@ -1,6 +1,5 @@
 /* Texts of a baseline: those that are not UTF-8 are the same again when they are read. */
-#ifndef ROCL_ANALYSIS_BASELINE_TEXT_H
-#define ROCL_ANALYSIS_BASELINE_TEXT_H
+#pragma once
 
 #include "base/json.h"
 
@@ -10,5 +9,3 @@ void rocl_baseline_put_string(rocl_buf *to, const char *p, size_t n);
 void rocl_baseline_put_text(rocl_buf *to, const char *key, const char *p, size_t n);
 /* Appends the value of such a member. False: it is not one. */
 bool rocl_baseline_read_text(rocl_buf *to, const rocl_json_token *v, bool hex);
-
-#endif

@@ -1,7 +1,6 @@
 /* Host calls, looked up by the work that they launched: collectors look up the calls of any number
  * of stack ids; one pass over all calls in order of their ids resolves them. */
-#ifndef ROCL_ANALYSIS_CALLS_H
-#define ROCL_ANALYSIS_CALLS_H
+#pragma once
 
 #include "analysis/report.h"
 
@@ -61,5 +60,3 @@ rocl_calls *rocl_calls_new(rocl_sorter *calls);
 rocl_status rocl_calls_add_batch(rocl_calls *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err);
 void rocl_calls_free(rocl_calls *c);
-
-#endif

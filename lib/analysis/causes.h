@@ -1,7 +1,6 @@
 /* Where the difference of two traces comes from: causes whose sum is the whole difference of the
  * wall time of their GPUs, in exact nanoseconds. */
-#ifndef ROCL_ANALYSIS_CAUSES_H
-#define ROCL_ANALYSIS_CAUSES_H
+#pragma once
 
 #include "analysis/distribution.h"
 #include "analysis/gpu_time.h"
@@ -52,5 +51,3 @@ extern const rocl_table_def rocl_causes_table;
 /* Adds the table: all together first, then the causes, the largest first. */
 void rocl_causes_put(const rocl_causes *causes, const rocl_gpu_sums of[2], rocl_wall wall,
                      rocl_tables *out, const rocl_collector *c);
-
-#endif

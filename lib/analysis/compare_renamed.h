@@ -7,8 +7,7 @@
  * that are new; if it has one in its place more often than not; and if the step that is aligned has
  * each of them as often as all steps have on average. Names that are never in one place are not the
  * same kernel, however similar. */
-#ifndef ROCL_ANALYSIS_COMPARE_RENAMED_H
-#define ROCL_ANALYSIS_COMPARE_RENAMED_H
+#pragma once
 
 #include "analysis/compare_side.h"
 #include "model/kernel_class.h"
@@ -23,5 +22,3 @@ typedef struct rocl_renamed {
  */
 rocl_status rocl_find_renamed(rocl_renamed **renamed, size_t *count, const rocl_side sides[2],
                               const rocl_kernel_classes *classes, rocl_error *err);
-
-#endif

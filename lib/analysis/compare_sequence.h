@@ -1,7 +1,6 @@
 /* The kernels of a step of A and of one of B in their order: what was inserted, deleted, replaced
  * and moved, and what is the same but takes another time. */
-#ifndef ROCL_ANALYSIS_COMPARE_SEQUENCE_H
-#define ROCL_ANALYSIS_COMPARE_SEQUENCE_H
+#pragma once
 
 #include "analysis/side_steps.h"
 
@@ -12,5 +11,3 @@ extern const rocl_table_def rocl_compare_sequence_table;
 rocl_status rocl_compare_sequence_put(const rocl_side_steps *a, const rocl_side_steps *b,
                                       const rocl_strings *keys, const uint32_t *same,
                                       rocl_tables *out, const rocl_collector *c, rocl_error *err);
-
-#endif

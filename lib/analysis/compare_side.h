@@ -1,7 +1,6 @@
 /* One side of a comparison while it is read: a trace, or a baseline, which holds of a trace what a
  * comparison needs. Names of both sides have the same ids, and their durations go to one sorter. */
-#ifndef ROCL_ANALYSIS_COMPARE_SIDE_H
-#define ROCL_ANALYSIS_COMPARE_SIDE_H
+#pragma once
 
 #include "analysis/gpu_time.h"
 #include "analysis/report.h"
@@ -42,5 +41,3 @@ static inline rocl_side_name rocl_side_name_of(const rocl_side *s, uint32_t id)
 {
     return id < s->name_cap ? s->names[id] : (rocl_side_name){0};
 }
-
-#endif

@@ -9,8 +9,7 @@
  *     end of a call that waits (calls.h): on the work that it waits for, if it ended in the call
  *     backward pass of PyTorch, on threads of its own: on the thread that launched work before; and
  *                   what that thread does next, on the backward pass */
-#ifndef ROCL_ANALYSIS_DEPENDENCIES_H
-#define ROCL_ANALYSIS_DEPENDENCIES_H
+#pragma once
 
 #include "analysis/path.h"
 #include "analysis/points.h"
@@ -68,5 +67,3 @@ rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *d, rocl_calls *ca
                                             rocl_error *err);
 /* In its finish, once: makes the path, and closes it. */
 rocl_status rocl_dependencies_follow(rocl_dependencies *d, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* What goes on while dependencies are followed (dependencies.c): threads with their open ranges,
  * work that was launched, streams and events that calls name, and what ends next. */
-#ifndef ROCL_ANALYSIS_DEPENDENCY_STATE_H
-#define ROCL_ANALYSIS_DEPENDENCY_STATE_H
+#pragma once
 
 #include "analysis/activity.h"
 #include "analysis/dependencies.h"
@@ -181,5 +180,3 @@ rocl_status rocl_record_event(dependencies *d, uint32_t event, uint32_t stream, 
 /* 0: memory is out. */
 uint32_t rocl_add_lane(dependencies *d);
 bool rocl_has_lane(const handle *h, uint32_t of);
-
-#endif

@@ -1,6 +1,5 @@
 /* Derived counters in the report "counters", and what their values share with those of counters. */
-#ifndef ROCL_ANALYSIS_DERIVED_H
-#define ROCL_ANALYSIS_DERIVED_H
+#pragma once
 
 #include <math.h>
 
@@ -26,5 +25,3 @@ static inline double rocl_sum_value(const rocl_sum *s)
 {
     return isfinite(s->sum) ? s->sum + s->rest : s->sum;
 }
-
-#endif

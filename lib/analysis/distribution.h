@@ -1,7 +1,6 @@
 /* Durations of a group: sums that are exact whatever the order in which they come, and percentiles.
  */
-#ifndef ROCL_ANALYSIS_DISTRIBUTION_H
-#define ROCL_ANALYSIS_DISTRIBUTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void rocl_distribution_take(rocl_distribution *d, int64_t ns);
 enum { ROCL_RANKS = 5 };
 void rocl_distribution_ranks(uint64_t count, uint64_t ranks[ROCL_RANKS]);
 void rocl_distribution_percentiles(rocl_distribution *d, const int64_t values[ROCL_RANKS]);
-
-#endif

@@ -1,8 +1,7 @@
 /* The report `doctor`: its rules, and how their findings get into its table. findings.c has their
  * words, doctor.c the rules on the whole trace and on one process, doctor_ranks.c those on several
  * processes. */
-#ifndef ROCL_ANALYSIS_DOCTOR_H
-#define ROCL_ANALYSIS_DOCTOR_H
+#pragma once
 
 #include "analysis/facts.h"
 #include "model/identity.h"
@@ -126,5 +125,3 @@ rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b
 void rocl_check_ranks(rocl_doctor *d);
 void rocl_check_steps(rocl_doctor *d);
 void rocl_check_recordings(rocl_doctor *d);
-
-#endif

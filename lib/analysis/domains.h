@@ -1,6 +1,5 @@
 /* Domains as options and reports name them. */
-#ifndef ROCL_ANALYSIS_DOMAINS_H
-#define ROCL_ANALYSIS_DOMAINS_H
+#pragma once
 
 #include "base/error.h"
 #include "model/trace.h"
@@ -22,5 +21,3 @@ rocl_status rocl_domains_check(const char *const *list, rocl_error *err);
 /* The domains (1 << domain) whose whole name, or rocprofv3's, matches the POSIX extended regular
  * expression, ignoring case. ROCL_USAGE: there are none, or it is not such an expression. */
 rocl_status rocl_domains_matching(const char *regex, uint32_t *domains, rocl_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * process, or the name of its file if the format has none. It is shortened to a unique prefix of at
  * least eight characters; any unique prefix is accepted. A second process with the same GUID has
  * "#2" appended. */
-#ifndef ROCL_ANALYSIS_EVENT_ID_H
-#define ROCL_ANALYSIS_EVENT_ID_H
+#pragma once
 
 #include "base/buf.h"
 #include "model/trace.h"
@@ -26,5 +25,3 @@ void rocl_event_id_put(rocl_buf *to, const rocl_event_ids *ids, const rocl_captu
 rocl_status rocl_event_id_read(const rocl_event_ids *ids, const char *text,
                                const rocl_capture **capture, rocl_kind *kind, uint64_t *row,
                                rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Facts of a recording that can be checked: per process, how much there is of each kind and when,
  * and how well host calls and GPU work match. Collected for the report `doctor`. */
-#ifndef ROCL_ANALYSIS_FACTS_H
-#define ROCL_ANALYSIS_FACTS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -78,5 +77,3 @@ void rocl_facts_free(rocl_facts *f);
 
 /* The extent of all events that took time. */
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p);
-
-#endif

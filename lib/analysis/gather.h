@@ -8,8 +8,7 @@
  *
  * A collector that can do this has a rocl_gather_def; events for others come to rank 0. Captures
  * have the same numbers on all ranks, and so have GPUs. Texts have not. */
-#ifndef ROCL_ANALYSIS_GATHER_H
-#define ROCL_ANALYSIS_GATHER_H
+#pragma once
 
 #include "analysis/report.h"
 #include "base/exact.h"
@@ -147,5 +146,3 @@ rocl_status rocl_gather_run(rocl_gather *g, rocl_look_up_fn *look_up_calls, void
 /* On another rank, until rank 0 has all it needs. */
 rocl_status rocl_gather_answer(rocl_gather *g, rocl_look_up_fn *look_up_calls, void *ctx,
                                rocl_error *err);
-
-#endif

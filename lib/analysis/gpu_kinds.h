@@ -1,7 +1,6 @@
 /* Kinds of GPUs, for derived counters: those of one architecture with the same constants, which are
  * the numbers among the properties of their agents. */
-#ifndef ROCL_ANALYSIS_GPU_KINDS_H
-#define ROCL_ANALYSIS_GPU_KINDS_H
+#pragma once
 
 #include "derive/derive.h"
 #include "model/trace.h"
@@ -24,5 +23,3 @@ typedef struct rocl_gpu_kinds {
 rocl_status rocl_gpu_kinds_find(rocl_gpu_kinds *k, rocl_derive *definitions, rocl_trace *t,
                                 const char *arch, rocl_error *err);
 void rocl_gpu_kinds_free(rocl_gpu_kinds *k, const rocl_trace *t);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * whole is the wall time of each GPU that did anything, all together; work the sum of durations of
  * kernels and copies; beside the part of that in which a GPU was already busy with other work. */
-#ifndef ROCL_ANALYSIS_GPU_TIME_H
-#define ROCL_ANALYSIS_GPU_TIME_H
+#pragma once
 
 #include "analysis/facts.h"
 
@@ -36,5 +35,3 @@ rocl_status rocl_gpu_time_add_batch(rocl_gpu_time *g, unsigned worker, const roc
 /* When all have come; once. */
 rocl_status rocl_gpu_time_sum(rocl_gpu_time *g, rocl_gpu_sums *sums, rocl_error *err);
 void rocl_gpu_time_close(rocl_gpu_time *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* What host threads did in given times, such as gaps: looked up by process, thread and time, and
  * resolved in one pass over the calls of each thread. */
-#ifndef ROCL_ANALYSIS_HOST_H
-#define ROCL_ANALYSIS_HOST_H
+#pragma once
 
 #include "analysis/report.h"
 
@@ -33,5 +32,3 @@ rocl_status rocl_host_look_up(rocl_host *h, uint64_t track, const rocl_host_time
                               rocl_error *err);
 /* Calls fn once for each, by process and thread. */
 rocl_status rocl_host_resolve(rocl_host *h, rocl_host_fn *fn, void *ctx, rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Sums by key: what most reports collect. A report describes its key and its sums member by member;
  * the core has the sums of each worker, makes rows and their order from them, and carries them from
  * the ranks of a team to rank 0, with values for percentiles where they are wanted. */
-#ifndef ROCL_ANALYSIS_KEYED_H
-#define ROCL_ANALYSIS_KEYED_H
+#pragma once
 
 #include "analysis/gather.h"
 #include "analysis/percentiles.h"
@@ -119,5 +118,3 @@ struct rocl_percentiles *rocl_keyed_values(void *self);
     .put = rocl_keyed_put, .take = rocl_keyed_take, .samples = rocl_keyed_values
 /* Where they are complete when the last event has come. */
 extern const rocl_gather_def rocl_gather_keyed;
-
-#endif

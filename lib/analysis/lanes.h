@@ -1,7 +1,6 @@
 /* Lanes: what a stream of a process did, or else a queue, as reports show it; work of neither is in
  * a lane of its process. */
-#ifndef ROCL_ANALYSIS_LANES_H
-#define ROCL_ANALYSIS_LANES_H
+#pragma once
 
 #include "analysis/report.h"
 
@@ -51,5 +50,3 @@ static inline uint32_t rocl_lane_conditions(const rocl_trace *t)
         "name", title, ROCL_UNIT_TEXT, ROCL_OTHERS,                                                \
             ROCL_CELL_BY(rocl_field_text_or_none, row, member.name)                                \
     }
-
-#endif

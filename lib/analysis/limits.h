@@ -1,6 +1,5 @@
 /* What a comparison was tested for, each test a row: JUnit has them as test cases. */
-#ifndef ROCL_ANALYSIS_LIMITS_H
-#define ROCL_ANALYSIS_LIMITS_H
+#pragma once
 
 #include "analysis/report.h"
 
@@ -38,5 +37,3 @@ extern const rocl_table_def rocl_limits_table;
 void rocl_count_growth(rocl_growth *g, const rocl_judgement *j, double *worst, rocl_tables *out);
 /* Adds the table: what failed first, by how much it costs. Frees the limits. */
 void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c);
-
-#endif

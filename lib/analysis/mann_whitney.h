@@ -1,7 +1,6 @@
 /* Mann and Whitney's test: are durations of one trace longer than those of the other? It looks at
  * order only, so that a few very long calls do not decide, and needs no normal distribution. */
-#ifndef ROCL_ANALYSIS_MANN_WHITNEY_H
-#define ROCL_ANALYSIS_MANN_WHITNEY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void rocl_mann_whitney_add(rocl_mann_whitney *w, uint64_t a, uint64_t b);
 /* Exact for small samples, also with equal values; else by the normal approximation with the
  * corrections for ties and continuity. Begins the next two samples. */
 rocl_probability rocl_mann_whitney_end(rocl_mann_whitney *w);
-
-#endif

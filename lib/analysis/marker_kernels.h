@@ -1,7 +1,6 @@
 /* Kernels by the markers that were open where they were launched: for the report "attribution",
  * which knows them. */
-#ifndef ROCL_ANALYSIS_MARKER_KERNELS_H
-#define ROCL_ANALYSIS_MARKER_KERNELS_H
+#pragma once
 
 #include "analysis/keyed.h"
 
@@ -14,5 +13,3 @@ rocl_status rocl_marker_kernels_put(rocl_keyed *pairs, rocl_collector *c, rocl_t
                                     rocl_error *err);
 
 extern const rocl_table_def rocl_marker_kernel_table;
-
-#endif

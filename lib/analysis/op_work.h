@@ -1,7 +1,6 @@
 /* How much an operator of PyTorch has to compute and to move, from the shapes and types of its
  * inputs as the profiler recorded them. */
-#ifndef ROCL_ANALYSIS_OP_WORK_H
-#define ROCL_ANALYSIS_OP_WORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ bool rocl_op_is_known(rocl_view name);
  * False: nothing is known of the operator, or the shapes do not tell. */
 bool rocl_op_work_of(rocl_view name, rocl_view dims, rocl_view types, rocl_view concrete,
                      rocl_op_work *w);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Slots are used again: there are as many as things go on at once. The operations take some bytes
  * each, in the space of sorters: beyond its limit they are in a file. For one thread. */
-#ifndef ROCL_ANALYSIS_PATH_H
-#define ROCL_ANALYSIS_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -73,5 +72,3 @@ typedef struct rocl_path_scenarios {
 
 rocl_status rocl_path_vary(rocl_path *p, uint32_t slot, const rocl_path_scenarios *s,
                            int64_t *times, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a GPU can do at most: shipped for those that are known, or from a file. */
-#ifndef ROCL_ANALYSIS_PEAKS_H
-#define ROCL_ANALYSIS_PEAKS_H
+#pragma once
 
 #include "analysis/op_work.h"
 #include "base/status.h"
@@ -17,5 +16,3 @@ typedef struct rocl_peak {
  * is where the name is not. */
 rocl_status rocl_peak_find(rocl_peak *p, const char *name, const char *path, rocl_error *err);
 void rocl_peak_free(rocl_peak *p);
-
-#endif

@@ -1,8 +1,7 @@
 /* Durations by group, any number of them, for their exact distributions: sums are kept as they
  * come, the values themselves lie unsorted in blocks, in memory or, beyond the limit of the sort
  * space, in its file. Percentiles are looked up digit by digit, so that nothing is ever sorted. */
-#ifndef ROCL_ANALYSIS_PERCENTILES_H
-#define ROCL_ANALYSIS_PERCENTILES_H
+#pragma once
 
 #include "analysis/distribution.h"
 #include "analysis/gather.h"
@@ -50,5 +49,3 @@ rocl_status rocl_percentiles_answer(rocl_percentiles *s, rocl_taken *from, rocl_
                                     rocl_error *err);
 rocl_status rocl_percentiles_hear(rocl_percentiles *s, unsigned rank, rocl_taken *from,
                                   rocl_error *err);
-
-#endif

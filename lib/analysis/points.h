@@ -5,8 +5,7 @@
  *     rocl_points_look_up_calls    in look_up_calls of the collector
  *     rocl_points_start            in its finish: matches collectives, and puts all in order
  *     rocl_points_next             ... one by one */
-#ifndef ROCL_ANALYSIS_POINTS_H
-#define ROCL_ANALYSIS_POINTS_H
+#pragma once
 
 #include "analysis/calls.h"
 #include "model/ranks.h"
@@ -66,5 +65,3 @@ rocl_status rocl_points_look_up_calls(rocl_points *p, rocl_calls *calls, rocl_er
 rocl_status rocl_points_start(rocl_points *p, rocl_error *err);
 /* False at the end, and after a failure, which is in *st. */
 bool rocl_points_next(rocl_points *p, rocl_point *point, rocl_status *st, rocl_error *err);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Functions that add tables, rows and cells do not fail: where memory is out, the tables are marked
  * as incomplete, and rocl_stats fails. A table that is not wanted takes its rows and drops them. */
-#ifndef ROCL_ANALYSIS_REPORT_H
-#define ROCL_ANALYSIS_REPORT_H
+#pragma once
 
 #include <string.h>
 
@@ -339,5 +338,3 @@ bool rocl_header_is_text(unsigned i); /* else a number */
 
 /* Adds the tables "advice" and "advice_rules", made of those that there are (advice.c). */
 rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tables of the report "samples" share (samples.c, energy.c). */
-#ifndef ROCL_ANALYSIS_SAMPLES_H
-#define ROCL_ANALYSIS_SAMPLES_H
+#pragma once
 
 #include "analysis/report.h"
 
@@ -14,5 +13,3 @@ static inline rocl_datum rocl_datum_if_finite(double v)
 {
     return __builtin_isfinite(v) ? rocl_datum_real(v) : (rocl_datum){0};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Names in a comparison: both sides have the same ids for them. */
-#ifndef ROCL_ANALYSIS_SIDE_KEY_H
-#define ROCL_ANALYSIS_SIDE_KEY_H
+#pragma once
 
 #include "base/strings.h"
 #include "model/trace.h"
@@ -13,5 +12,3 @@ static inline rocl_domain rocl_key_domain(const char *key)
 {
     return (rocl_domain)key[0];
 }
-
-#endif

@@ -8,8 +8,7 @@
  * steps has all of its kernels, if they are not too many.
  *
  * What A keeps does not depend on B, so that a baseline can stand for A. */
-#ifndef ROCL_ANALYSIS_SIDE_STEPS_H
-#define ROCL_ANALYSIS_SIDE_STEPS_H
+#pragma once
 
 #include "analysis/step_work.h"
 
@@ -93,5 +92,3 @@ rocl_status rocl_step_reader_seal(rocl_step_reader *r, unsigned worker, rocl_err
  * other side, if that is A; else NULL. keys: of names, see rocl_side_key(). */
 rocl_status rocl_step_reader_finish(rocl_step_reader *r, rocl_side_steps *to,
                                     const rocl_side_steps *a, rocl_strings *keys, rocl_error *err);
-
-#endif

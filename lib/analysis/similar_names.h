@@ -1,8 +1,7 @@
 /* Kernels that were renamed from one trace to the other: generated names change with tile sizes,
  * template arguments and counters. Pairs those that are gone with those that are new, by the
  * similarity of their names, their grids, and their places. */
-#ifndef ROCL_ANALYSIS_SIMILAR_NAMES_H
-#define ROCL_ANALYSIS_SIMILAR_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ typedef struct rocl_lone_name {
  * place. The same for any order of equal work: it looks at names, never at ids. */
 rocl_status rocl_match_names(rocl_lone_name *gone, size_t n, rocl_lone_name *added, size_t m,
                              rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Time from a first begin to a last end, and time cut into equal slices, in whole nanoseconds. */
-#ifndef ROCL_ANALYSIS_SLICES_H
-#define ROCL_ANALYSIS_SLICES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ static inline uint64_t rocl_slice_at(const rocl_slices *s, int64_t time)
     rocl_u128 scaled = ((rocl_u128)x + 1) * s->count;
     return (uint64_t)((scaled + s->length - 1) / s->length) - 1;
 }
-
-#endif

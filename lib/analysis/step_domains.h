@@ -4,8 +4,7 @@
  * when they began, or else to the one that was open on any thread of the process; kernels and
  * copies to that of their launch, which the report on steps knows. The range of a step is not in
  * itself. */
-#ifndef ROCL_ANALYSIS_STEP_DOMAINS_H
-#define ROCL_ANALYSIS_STEP_DOMAINS_H
+#pragma once
 
 #include "analysis/report.h"
 #include "base/map.h"
@@ -38,5 +37,3 @@ rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *step
 /* Adds to a domain in a step, of `steps` steps. False: memory is out. */
 bool ROCL_CHECKED rocl_step_domains_add(rocl_step_domains *d, size_t step, size_t steps,
                                         rocl_domain domain, rocl_step_sum more);
-
-#endif

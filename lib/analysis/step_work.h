@@ -8,8 +8,7 @@
  * open there, to the one that was open on any thread of the process, since frameworks launch from
  * threads of their own (the backward pass of PyTorch). Without a call the begin of the work counts.
  */
-#ifndef ROCL_ANALYSIS_STEP_WORK_H
-#define ROCL_ANALYSIS_STEP_WORK_H
+#pragma once
 
 #include "analysis/calls.h"
 #include "analysis/lanes.h"
@@ -68,5 +67,3 @@ rocl_status rocl_step_work_look_up(rocl_step_work *w, rocl_calls *calls, rocl_er
 /* The work of all steps after rocl_sorter_start(w->owned): by step, start and end. False at the end
  * and after a failure, which is in *st. */
 bool rocl_step_work_next(rocl_step_work *w, rocl_step_piece *p, rocl_status *st, rocl_error *err);
-
-#endif

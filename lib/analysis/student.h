@@ -1,6 +1,5 @@
 /* Welch's test: do two samples differ by more than their own scatter? */
-#ifndef ROCL_ANALYSIS_STUDENT_H
-#define ROCL_ANALYSIS_STUDENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ double rocl_welch_p(const rocl_sample_mean *a, const rocl_sample_mean *b);
 /* Half of the width of the interval around the difference of both means in which the true one is
  * with a probability of 1 - p. Not a number as above. */
 double rocl_welch_margin(const rocl_sample_mean *a, const rocl_sample_mean *b, double p);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The struct of the collector begins with a rocl_sweep, and its definition has
  * .gather = &rocl_sweep_gather. */
-#ifndef ROCL_ANALYSIS_SWEEP_H
-#define ROCL_ANALYSIS_SWEEP_H
+#pragma once
 
 #include "analysis/gather.h"
 #include "analysis/slices.h"
@@ -68,5 +67,3 @@ static inline rocl_status rocl_sweep_add(rocl_sweep *s, unsigned worker, const u
 rocl_status rocl_sweep_finish(rocl_sweep *s, rocl_error *err);
 
 extern const rocl_gather_def rocl_sweep_gather;
-
-#endif

@@ -1,6 +1,5 @@
 /* What the whole would take if something were faster: the longest path with other times. */
-#ifndef ROCL_ANALYSIS_WHAT_IF_H
-#define ROCL_ANALYSIS_WHAT_IF_H
+#pragma once
 
 #include "analysis/dependencies.h"
 
@@ -23,5 +22,3 @@ rocl_status rocl_what_ifs_check(const rocl_stats_options *o, rocl_error *err);
 rocl_status rocl_what_ifs_put(const rocl_collector *c, rocl_dependencies *d,
                               const rocl_time_sum *sums, size_t count, rocl_tables *out,
                               rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Aligns two sequences of symbols: pairs equal symbols, in the same order in both, as many as
  * possible. */
-#ifndef ROCL_BASE_ALIGN_H
-#define ROCL_BASE_ALIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ enum {
  * memory is out. */
 bool rocl_align_symbols(const uint32_t *a, size_t n, const uint32_t *b, size_t m, uint32_t *match,
                         bool *minimal);
-
-#endif

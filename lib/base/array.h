@@ -1,6 +1,5 @@
 /* Memory that grows: arrays that double, and arenas, which are given back all at once. */
-#ifndef ROCL_BASE_ARRAY_H
-#define ROCL_BASE_ARRAY_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ char *rocl_arena_dup(rocl_arena *a, const char *s, size_t n);
 /* Moves everything from `from`, which is then empty, to `to`. */
 void rocl_arena_join(rocl_arena *to, rocl_arena *from);
 void rocl_arena_free(rocl_arena *a);
-
-#endif

@@ -6,8 +6,7 @@
  * Nothing in the file is trusted: an error says "page N: what is wrong", nothing is skipped. Rows
  * must ascend strictly and lie between the keys of the pages above, which also means that no page
  * is visited twice in a walk, whatever the file says. */
-#ifndef ROCL_BASE_BTREE_H
-#define ROCL_BASE_BTREE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -79,5 +78,3 @@ rocl_status rocl_btree_split(rocl_btree *b, size_t ranges, int64_t *ends, size_t
 
 /* "page N: what", where N is the current page. */
 rocl_status rocl_btree_damaged(const rocl_btree *b, const char *what, rocl_error *err);
-
-#endif

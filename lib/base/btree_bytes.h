@@ -1,6 +1,5 @@
 /* Numbers as SQLite 3 databases have them: big-endian, and varints. For btree*.[ch] and wal.c. */
-#ifndef ROCL_BASE_BTREE_BYTES_H
-#define ROCL_BASE_BTREE_BYTES_H
+#pragma once
 
 #include <endian.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline unsigned rocl_be_varint(const uint8_t *p, uint64_t *v)
     }
     return rocl_be_varint_long(p, v);
 }
-
-#endif

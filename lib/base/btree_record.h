@@ -8,8 +8,7 @@
  *
  * A table has few different headers (values are stored as small as they can be, so there is more
  * than one), hence parsed headers are kept and looked up by their bytes. */
-#ifndef ROCL_BASE_BTREE_RECORD_H
-#define ROCL_BASE_BTREE_RECORD_H
+#pragma once
 
 #include "base/btree.h"
 #include "base/btree_bytes.h"
@@ -145,5 +144,3 @@ static inline const char *rocl_schema_text(const rocl_schema *s, uint32_t offset
 {
     return (const char *)s->text.data + offset;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A growable byte buffer, and the varints that every binary format here is made of. */
-#ifndef ROCL_BASE_BUF_H
-#define ROCL_BASE_BUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -155,5 +154,3 @@ static inline uint64_t rocl_next_number(rocl_byte_reader *r)
         r->bad = true;
     return r->bad ? 0 : v;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The deflate engine: zlib, or libdeflate where the build found it (about twice as fast); and the
  * fastest, ISA-L where the build found it (twice as fast again). */
-#ifndef ROCL_BASE_DEFLATE_H
-#define ROCL_BASE_DEFLATE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -25,5 +24,3 @@ static inline int rocl_level_or(int level, int by_default)
 {
     return level < 0 ? 0 : level ? level : by_default;
 }
-
-#endif

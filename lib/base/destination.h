@@ -1,6 +1,5 @@
 /* Where an output file is to appear, and the way there. For out.c and new_db.c only. */
-#ifndef ROCL_BASE_DESTINATION_H
-#define ROCL_BASE_DESTINATION_H
+#pragma once
 
 #include "base/unfinished.h"
 #include "base/status.h"
@@ -48,5 +47,3 @@ void rocl_destination_revert(rocl_destination *pl);
 
 /* Removes what still has a hidden name, and frees. */
 void rocl_destination_close(rocl_destination *pl);
-
-#endif

@@ -1,6 +1,5 @@
 /* Errors: a status and a message, to which callers add where it happened. */
-#ifndef ROCL_BASE_ERROR_H
-#define ROCL_BASE_ERROR_H
+#pragma once
 
 #include "base/status.h"
 
@@ -45,5 +44,3 @@ rocl_status rocl_fail_temporary(rocl_error *err, const char *folder, int why);
 
 /* ROCL_INPUT: somebody wrote to a file, or put another one in its place, while it was read. */
 rocl_status rocl_fail_changed(rocl_error *err, const char *path);
-
-#endif

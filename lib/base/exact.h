@@ -3,8 +3,7 @@
  *
  * A sum is an integer in two's complement, in units of 2^-1074, the least double. Most values fit a
  * piece of it, `near`; the rest is allocated when a value needs it. (Kulisch's accumulator.) */
-#ifndef ROCL_BASE_EXACT_H
-#define ROCL_BASE_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ double rocl_exact_value(const rocl_exact_sum *s);
 /* Sets it to 0; its memory stays. */
 void rocl_exact_clear(rocl_exact_sum *s);
 void rocl_exact_free(rocl_exact_sum *s);
-
-#endif

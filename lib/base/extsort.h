@@ -2,8 +2,7 @@
  * memory. Sorted runs are kept encoded (keys as differences), in memory up to the limit of the
  * space, in one nameless temporary file beyond that. Equal keys come out in an unspecified order:
  * callers put a unique word last, which makes the output the same for every number of workers. */
-#ifndef ROCL_BASE_EXTSORT_H
-#define ROCL_BASE_EXTSORT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -132,5 +131,3 @@ void rocl_sort_cursor_close(rocl_sort_cursor *c); /* NULL is fine; before the so
 
 rocl_status rocl_sorter_next_of(rocl_sorter *s, size_t range, rocl_sort_record *rec, bool *more,
                                 rocl_error *err);
-
-#endif

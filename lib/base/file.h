@@ -1,6 +1,5 @@
 /* Reading and writing files at offsets, and temporary files without a name. */
-#ifndef ROCL_BASE_FILE_H
-#define ROCL_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool rocl_write_at(int fd, const void *from, size_t n, uint64_t offset);
 int rocl_temp_file(const char *tmpdir, const char **dir);
 /* The folder of temporary files that need names: the first of these that is writable. */
 const char *rocl_temp_folder(const char *tmpdir);
-
-#endif

@@ -1,6 +1,5 @@
 /* Files that are being read: no output may replace one, by whatever name. */
-#ifndef ROCL_BASE_GUARD_H
-#define ROCL_BASE_GUARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ void rocl_guard_free(rocl_guard *g); /* fine for NULL */
 bool ROCL_CHECKED rocl_guard_add(rocl_guard *g, const char *name, uint64_t device, uint64_t inode);
 /* ROCL_USAGE where the file is one of any reader's in this process. */
 rocl_status rocl_guard_check(const struct stat *file, rocl_error *err);
-
-#endif

@@ -40,8 +40,7 @@
  *
  * A reader belongs to one thread, needs no memory and nothing to be freed. An error is sticky:
  * every function then says that there is nothing more. */
-#ifndef ROCL_BASE_JSON_H
-#define ROCL_BASE_JSON_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -158,5 +157,3 @@ bool rocl_json_double(rocl_view text, double *v);
 /* Appends the text of a string or key with its escapes resolved. Half a surrogate pair becomes
  * U+FFFD; other invalid UTF-8 stays. */
 void rocl_json_unescape(rocl_buf *b, rocl_view text);
-
-#endif

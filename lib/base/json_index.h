@@ -15,8 +15,7 @@
  *         ...
  *     }
  *     rocl_json_index_free(&x); */
-#ifndef ROCL_BASE_JSON_INDEX_H
-#define ROCL_BASE_JSON_INDEX_H
+#pragma once
 
 #include "base/array.h"
 #include "base/json.h"
@@ -92,5 +91,3 @@ rocl_status rocl_json_load(rocl_json *r, rocl_buf *b, const rocl_spool *spool, u
 bool rocl_json_load_node(rocl_json *r, rocl_json_token *v, rocl_buf *bytes, const rocl_spool *s,
                          const rocl_json_node *node, unsigned flags, rocl_status *st,
                          rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Shared by json.c, json_index.c, and readers that know the layout of their JSON: 64 bytes at a
  * time as masks, where bit 0 is the first byte. With these, brackets outside of strings are counted
  * without looking at single bytes. */
-#ifndef ROCL_BASE_JSON_MASKS_H
-#define ROCL_BASE_JSON_MASKS_H
+#pragma once
 
 #include "base/json.h"
 
@@ -120,5 +119,3 @@ extern const char rocl_json_cut_off[];
 /* Tells the reader that its current object or array was skipped by other means, and ends before
  * `at`. */
 void rocl_json_left(rocl_json *r, const char *at);
-
-#endif

@@ -1,7 +1,6 @@
 /* Little-endian numbers, whatever the order of the machine: in our files, in those of others, and
  * for looking at eight bytes of text at a time. */
-#ifndef ROCL_BASE_LE_H
-#define ROCL_BASE_LE_H
+#pragma once
 
 #include <endian.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ static inline void rocl_le64_all(void *p, size_t n)
             rocl_le64_set(at, v);
         }
 }
-
-#endif

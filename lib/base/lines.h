@@ -1,7 +1,6 @@
 /* Text in blocks of whole lines, from a file, a pipe or standard input, plain or
  * compressed (see unpack.h). */
-#ifndef ROCL_BASE_LINES_H
-#define ROCL_BASE_LINES_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -53,5 +52,3 @@ static inline const char *rocl_line_next(const char **p, const char *end, bool c
     *p = lf ? lf + 1 : end;
     return at;
 }
-
-#endif

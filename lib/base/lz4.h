@@ -1,6 +1,5 @@
 /* Frames of LZ4, unpacked by liblz4: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md */
-#ifndef ROCL_BASE_LZ4_H
-#define ROCL_BASE_LZ4_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -15,5 +14,3 @@ const char *rocl_lz4_version(void);
  * damaged or larger, or memory is out. */
 bool rocl_lz4_unpack(rocl_lz4 *u, const void *p, size_t n, size_t most);
 void rocl_lz4_free(rocl_lz4 *u);
-
-#endif

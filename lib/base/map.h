@@ -1,7 +1,6 @@
 /* Maps from 64-bit ids to 32-bit indexes, and sets of ids: a hash map for any ids, with an array
  * for ids that count up from 1, and bitmaps. */
-#ifndef ROCL_BASE_MAP_H
-#define ROCL_BASE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ bool rocl_idset_merge(rocl_idset *into, const rocl_idset *from) ROCL_CHECKED;
 bool rocl_idset_merge_common(rocl_idset *into, const rocl_idset *a,
                              const rocl_idset *b) ROCL_CHECKED;
 void rocl_idset_free(rocl_idset *s);
-
-#endif

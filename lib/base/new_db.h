@@ -1,6 +1,5 @@
 /* A database that appears whole or not at all: while SQLite writes it, its file has no name. */
-#ifndef ROCL_BASE_NEW_DB_H
-#define ROCL_BASE_NEW_DB_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -39,5 +38,3 @@ rocl_status rocl_new_db_refuse_open(const char *path, rocl_error *err);
 
 /* Frees db and leaves no trace of it. NULL is fine. */
 void rocl_new_db_discard(rocl_new_db *db);
-
-#endif

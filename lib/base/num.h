@@ -1,7 +1,6 @@
 /* Numbers as text, fast and independent of the locale. Each writes at p without a NUL and returns
  * the end. */
-#ifndef ROCL_BASE_NUM_H
-#define ROCL_BASE_NUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ static inline void rocl_buf_double(rocl_buf *b, double v)
 /* Appends repr() of CPython 3: the fewest digits that read back as v, with ".0" for whole numbers
  * and an exponent from 1e16 on and below 1e-4. v is finite. */
 void rocl_repr_put(rocl_buf *b, double v);
-
-#endif

@@ -1,6 +1,5 @@
 /* Orders of plain numbers, for qsort() and bsearch(); the place of a key in a sorted array. */
-#ifndef ROCL_BASE_ORDER_H
-#define ROCL_BASE_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ static inline double rocl_value_of_bits(uint64_t bits)
     memcpy(&v, &bits, sizeof v);
     return v;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Output that appears whole or not at all. */
-#ifndef ROCL_BASE_OUT_H
-#define ROCL_BASE_OUT_H
+#pragma once
 
 #include <string.h>
 
@@ -62,5 +61,3 @@ rocl_status rocl_out_commit_all_then(rocl_out **outs, size_t n,
 void rocl_out_discard(rocl_out *o);
 /* Commits when `st` is ROCL_OK, and discards otherwise; the status of it all. */
 rocl_status rocl_out_end(rocl_out *o, rocl_status st, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Outputs of several writers that appear together, or not at all. Each writer hands over its
  * finished files instead of naming them; the set gives all of them their names at once. */
-#ifndef ROCL_BASE_OUT_SET_H
-#define ROCL_BASE_OUT_SET_H
+#pragma once
 
 #include "base/out.h"
 #include "base/out_tree.h"
@@ -24,5 +23,3 @@ rocl_status rocl_out_set_add_tree(rocl_out_set *set, rocl_out_tree *tree, const 
 rocl_status rocl_out_set_commit(rocl_out_set *set, rocl_error *err);
 /* Leaves no trace of them. */
 void rocl_out_set_discard(rocl_out_set *set);
-
-#endif

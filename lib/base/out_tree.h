@@ -1,6 +1,5 @@
 /* Files and folders that appear together, or not at all; for formats of more than one file. */
-#ifndef ROCL_BASE_OUT_TREE_H
-#define ROCL_BASE_OUT_TREE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -25,5 +24,3 @@ rocl_status rocl_out_tree_commit(rocl_out_tree *t, const char *const *names, siz
                                  rocl_error *err);
 /* Removes the hidden folder with all that is in it, frees t. NULL is fine. */
 void rocl_out_tree_discard(rocl_out_tree *t);
-
-#endif

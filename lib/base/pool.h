@@ -1,7 +1,6 @@
 /* Workers. Two shapes of parallel work are all this library needs: a bag of independent tasks,
  * and a pipe whose blocks are transformed by anybody and leave in the order they came. */
-#ifndef ROCL_BASE_POOL_H
-#define ROCL_BASE_POOL_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -68,5 +67,3 @@ rocl_budget rocl_budget_share(size_t memory, unsigned jobs);
 
 /* pthread_create with every signal blocked: a host's handlers run on the host's threads. */
 bool rocl_thread_start(pthread_t *t, void *(*run)(void *), void *arg);
-
-#endif

@@ -1,8 +1,7 @@
 /* Protocol buffer wire format, written front to back, and read field by field. A message that
  * others nest in is begun with one byte for its length, which is widened in the rare case that one
  * is not enough. */
-#ifndef ROCL_BASE_PROTO_H
-#define ROCL_BASE_PROTO_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/view.h"
@@ -171,5 +170,3 @@ static inline double rocl_pb_double(const rocl_pb_field *f)
     memcpy(&v, &f->value, sizeof v);
     return v;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Regular expressions of options, within limits: the C library crashes on some thousand nested
  * parentheses, and needs gigabytes for repetitions of repetitions. */
-#ifndef ROCL_BASE_REGEX_H
-#define ROCL_BASE_REGEX_H
+#pragma once
 
 #include <regex.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ rocl_status rocl_regex_compile(regex_t *re, const char *option, const char *text
 
 /* Does it match in text[0..len), which may hold NUL, and must be followed by a NUL? */
 bool rocl_regex_matches(const regex_t *re, const char *text, size_t len);
-
-#endif

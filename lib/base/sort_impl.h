@@ -4,8 +4,7 @@
  * worker's buffer, in the form [key words][u32 length][bytes], padded to 8; a full buffer is sorted
  * (sort_order.c) and encoded, too. Both make runs (sort_write.c), which stay in memory or go to the
  * file of the space (sort_space.c). sort_read.c merges the runs. */
-#ifndef ROCL_BASE_SORT_IMPL_H
-#define ROCL_BASE_SORT_IMPL_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/extsort.h"
@@ -284,5 +283,3 @@ void rocl_sort_index_free(rocl_sort_index *index);
 /* Does what rocl_sorter_open() says. */
 rocl_status rocl_sort_open(const rocl_sort_index *index, uint64_t first, uint64_t count,
                            unsigned together, rocl_sort_cursor **cursor, rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* An input as plain bytes that can be read at any offset. An uncompressed file is read in place; a
  * compressed file (see unpack.h), a pipe or standard input is first decompressed into a temporary
  * file without a name: one for several inputs, or one of its own. */
-#ifndef ROCL_BASE_SPOOL_H
-#define ROCL_BASE_SPOOL_H
+#pragma once
 
 #include "base/status.h"
 
@@ -48,5 +47,3 @@ rocl_status rocl_spool_read(const rocl_spool *s, void *to, size_t n, uint64_t at
  * nothing for temporary files. resume opens it again; it must still be the same file. */
 void rocl_spool_suspend(rocl_spool *s);
 rocl_status rocl_spool_resume(rocl_spool *s, rocl_error *err);
-
-#endif

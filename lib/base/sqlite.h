@@ -1,6 +1,5 @@
 /* What readers of SQLite databases need besides SQLite's own interface. */
-#ifndef ROCL_BASE_SQLITE_H
-#define ROCL_BASE_SQLITE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -33,5 +32,3 @@ typedef struct rocl_wal {
 /* Reads the log; `bytes` is the size of the database. ROCL_INPUT, without the file's name: its
  * header is damaged, and SQLite would ignore it. */
 rocl_status rocl_wal_read(rocl_wal *w, int fd, uint64_t bytes, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Interned strings: each distinct byte string once, a 32-bit id each. Shared by all workers. */
-#ifndef ROCL_BASE_STRINGS_H
-#define ROCL_BASE_STRINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ static inline const rocl_cached_text *rocl_text_cache_get(rocl_text_cache *f, ui
     rocl_cached_text *e = &f->entries[text % ROCL_TEXT_CACHE_SIZE];
     return e->text == text + 1 || rocl_text_cache_fill(f, e, text) ? e : NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Makes outputs survive a loss of power; rocl_sync_outputs(), which turns this off, is declared in
  * status.h. */
-#ifndef ROCL_BASE_SYNC_H
-#define ROCL_BASE_SYNC_H
+#pragma once
 
 #include "base/status.h"
 
@@ -13,5 +12,3 @@ bool rocl_sync_file(int fd);
 bool rocl_sync_folder(int dir, const char *path);
 /* All files in a folder, and its folders, to some depth. */
 bool rocl_sync_tree(int dir, const char *path);
-
-#endif

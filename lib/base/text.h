@@ -1,7 +1,6 @@
 /* Text that other programs must be able to read, whatever the trace holds: valid UTF-8, the
  * contents of JSON strings, fields of CSV; and a parser of JSON. */
-#ifndef ROCL_BASE_TEXT_H
-#define ROCL_BASE_TEXT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -68,5 +67,3 @@ void rocl_blob_put(rocl_buf *to, const char *p, size_t n);
 
 /* Appends the text with entities for what is markup, also in attributes: & < > ". */
 void rocl_markup_put(rocl_buf *b, const char *p, size_t n);
-
-#endif

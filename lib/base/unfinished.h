@@ -1,7 +1,6 @@
 /* Files and folders that have only a hidden name as yet: a program ended by a signal removes them
  * with rocl_abandon_outputs(). */
-#ifndef ROCL_BASE_UNFINISHED_H
-#define ROCL_BASE_UNFINISHED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ void rocl_unfinished_release(void);
  * folder is locked. */
 void rocl_unfinished_hold_folder(const char *folder);
 void rocl_unfinished_release_folder(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The bytes of an open file or pipe, decompressed: gzip and zstd are recognised by their first
  * bytes, anything else is passed through. Consecutive compressed pieces are joined. */
-#ifndef ROCL_BASE_UNPACK_H
-#define ROCL_BASE_UNPACK_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -33,5 +32,3 @@ const char *rocl_unpack_zstd(void);
 /* Appends the contents of a zstd frame of n bytes. ROCL_INPUT, without a message: it is damaged,
  * holds more than `most` bytes, or the zstd library was not built in; `to` is as it was. */
 rocl_status rocl_zstd_unpack(rocl_buf *to, const void *p, size_t n, size_t most);
-
-#endif

@@ -1,6 +1,5 @@
 /* A view of bytes that belong to somebody else: a text that need not end with a NUL. */
-#ifndef ROCL_BASE_VIEW_H
-#define ROCL_BASE_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ static inline bool rocl_view_take_word(rocl_view *words, rocl_view *word)
     *words = rocl_view_between(rest < end ? rest + 1 : end, end);
     return word->n;
 }
-
-#endif

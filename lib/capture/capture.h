@@ -25,8 +25,7 @@
  *                    (of ring: 64)
  *   ROCLINE_CHUNK    KiB of the largest chunks (default 1024)
  *   ROCLINE_CLOCK    monotonic: do not use the TSC */
-#ifndef ROCL_CAPTURE_CAPTURE_H
-#define ROCL_CAPTURE_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -241,5 +240,3 @@ ROCL_CAP_API void rocl_cap_sampled(rocl_def *counter, rocl_def *subject, uint64_
 /* For a library in a process that continues, but records no more, as all its recording threads have
  * ended. Completes the file as if the process had exited. */
 ROCL_CAP_API void rocl_cap_finish(void);
-
-#endif

@@ -17,8 +17,7 @@
  * the kernel gives to a forked child as zeros: so the child begins anew with its first event,
  * however it was forked, and never writes into its parent's chunks. What is known once for all
  * (settings, ids of sites, definitions) is ordinary memory. */
-#ifndef ROCL_CAPTURE_CORE_H
-#define ROCL_CAPTURE_CORE_H
+#pragma once
 
 #include <limits.h>
 #include <pthread.h>
@@ -419,5 +418,3 @@ static inline uint8_t *rocl_put_record(uint8_t *p, uint8_t type, const void *bod
     memcpy(p, body, len);
     return p + len;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * value. AMD's tools deviate in some cases; a value says when they would give another one.
  *
  * Nothing here is locked. */
-#ifndef ROCL_DERIVE_DERIVE_H
-#define ROCL_DERIVE_DERIVE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -123,5 +122,3 @@ void rocl_derive_values(rocl_derive_program *p, const rocl_operand *by_symbol);
 rocl_derived rocl_derive_value(rocl_derive_program *p, size_t metric);
 /* Appends what a metric lacks, "A, B", and returns how many those are. */
 unsigned rocl_derive_missing(rocl_derive_program *p, size_t metric, rocl_buf *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the readers of files, the parser and the evaluation share. */
-#ifndef ROCL_DERIVE_TREE_H
-#define ROCL_DERIVE_TREE_H
+#pragma once
 
 #include "base/array.h"
 #include "base/view.h"
@@ -100,5 +99,3 @@ const char *derive_unit_of(rocl_view description);
 rocl_status derive_read_xml(rocl_derive *d, const char *path, const char *text, size_t n,
                             unsigned depth, rocl_error *err);
 rocl_status derive_read_yaml(rocl_derive *d, const char *text, size_t n, rocl_error *err);
-
-#endif

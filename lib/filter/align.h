@@ -1,7 +1,6 @@
 /* How the clocks of several machines are put in line: what --align asks for, from the events of a
  * trace or from a file of offsets. */
-#ifndef ROCL_FILTER_ALIGN_H
-#define ROCL_FILTER_ALIGN_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -20,5 +19,3 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
  * offsets from a file. ROCL_USAGE for a machine without the marker, ROCL_INPUT for a file that
  * lacks one. */
 rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *err);
-
-#endif

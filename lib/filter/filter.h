@@ -1,8 +1,7 @@
 /* Filters: which events pass from a source to a sink. Made once per trace from its options, when
  * all captures have their definitions. A NULL filter is fine everywhere and lets everything pass.
  */
-#ifndef ROCL_FILTER_FILTER_H
-#define ROCL_FILTER_FILTER_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -74,5 +73,3 @@ void rocl_filter_add_hits(rocl_filter *f, rocl_byte_reader *from);
  * matched nothing; ROCL_USAGE for an unknown word. No notices about words for kinds that were not
  * read: kinds_read is the set of kinds that were. Call it once, not after a failure. */
 rocl_status rocl_filter_report(const rocl_filter *f, uint32_t kinds_read, rocl_error *err);
-
-#endif

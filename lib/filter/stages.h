@@ -1,7 +1,6 @@
 /* The stages of a filter, private to this folder. Each stage tests a whole batch: it clears keep[i]
  * of what does not pass and leaves the rest alone, so stages can be put in any order. */
-#ifndef ROCL_FILTER_STAGES_H
-#define ROCL_FILTER_STAGES_H
+#pragma once
 
 #include <regex.h>
 
@@ -334,5 +333,3 @@ void rocl_name_cache_free(rocl_name_cache *cache);
 rocl_status rocl_names_test(rocl_names *n, rocl_name_cache *cache, const rocl_trace *t,
                             const rocl_batch *b, uint8_t *keep, rocl_error *err);
 void rocl_names_report(const rocl_names *n, const rocl_trace *t);
-
-#endif

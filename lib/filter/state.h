@@ -1,6 +1,5 @@
 /* A filter inside: its stages, and what workers have of their own. For filter.c and team.c. */
-#ifndef ROCL_FILTER_STATE_H
-#define ROCL_FILTER_STATE_H
+#pragma once
 
 #include "filter/filter.h"
 #include "filter/stages.h"
@@ -28,5 +27,3 @@ struct rocl_filter {
     rocl_filter_worker **workers;
     unsigned worker_count;
 };
-
-#endif

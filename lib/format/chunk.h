@@ -20,8 +20,7 @@
  * The writer maps a chunk and fills it while it runs: `progress` grows by one release store per
  * event, so that what a reader sees up to there is whole, also when the writer was killed in the
  * middle of the next event. */
-#ifndef ROCL_FORMAT_CHUNK_H
-#define ROCL_FORMAT_CHUNK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ typedef enum rocl_chunk_form {
     ROCL_FORM_SIZES = 7,    /* v v v: "{256,1,1}" */
     ROCL_FORM_TEXT = 8,     /* t */
 } rocl_chunk_form;
-
-#endif

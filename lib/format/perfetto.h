@@ -1,7 +1,6 @@
 /* Field numbers and values of Perfetto's trace format (protos/perfetto/trace in google/perfetto),
  * and the words by which our reader knows what our writer drew. */
-#ifndef ROCL_FORMAT_PERFETTO_H
-#define ROCL_FORMAT_PERFETTO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -308,5 +307,3 @@ enum { GROUP_COMPUTE = 6, DIRECTION_FORWARDS = 2 };
  * "": unknown. A unit without a number is written as "[unit]" at the end of the description. */
 unsigned rocl_perfetto_unit(const char *text);
 const char *rocl_perfetto_unit_text(uint64_t unit);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where launchers leave the rank of a process in its environment. */
-#ifndef ROCL_FORMAT_RANKS_H
-#define ROCL_FORMAT_RANKS_H
+#pragma once
 
 /* The first that is a number counts. */
 static const char *const rocl_rank_variables[] = {
@@ -9,5 +8,3 @@ static const char *const rocl_rank_variables[] = {
     "ALPS_APP_PE",          "SLURM_PROCID",   "RANK"};
 
 enum { ROCL_RANK_VARIABLES = sizeof rocl_rank_variables / sizeof *rocl_rank_variables };
-
-#endif

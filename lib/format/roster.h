@@ -5,8 +5,7 @@
  *     "rocline": {"hosts":[{"host":"node7",...}],
  *                 "processes":[{"id":12,"pid":4711,"rank":3,"on":0,...}],
  *                 "gpus":[{"id":4194305,"on":0,"number":0,"uuid":"GPU-...",...}]} */
-#ifndef ROCL_FORMAT_ROSTER_H
-#define ROCL_FORMAT_ROSTER_H
+#pragma once
 
 #include "base/json.h"
 #include "model/identity.h"
@@ -56,5 +55,3 @@ uint32_t *rocl_label_agents(rocl_trace *t);
 
 /* What is known of the system of a machine; its names are those of the machine. */
 rocl_node rocl_node_of_machine(const rocl_trace *t, uint32_t machine);
-
-#endif

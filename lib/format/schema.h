@@ -1,7 +1,6 @@
 /* The tables of a rocpd database, for its writers: those of schema 3 with their columns in order,
  * and the table that a column of some name refers to. */
-#ifndef ROCL_FORMAT_SCHEMA_H
-#define ROCL_FORMAT_SCHEMA_H
+#pragma once
 
 #include "rocline.h"
 
@@ -111,5 +110,3 @@ bool schema_in_track(const char *column);
 
 /* The extdata of an event in rocpd_hip_event that is a barrier packet of a queue. */
 #define SCHEMA_BARRIER "{\"kind\":\"barrier\"}"
-
-#endif

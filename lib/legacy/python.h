@@ -1,8 +1,7 @@
 /* What the scripts have of the interpreters that ran them: which texts are numbers, how numbers are
  * printed, and the order of a dictionary. rpt ran under CPython 2.7 (64 bits, hashes not
  * randomized), rocm-timeline-generator.py under Python 3. */
-#ifndef ROCL_LEGACY_PYTHON_H
-#define ROCL_LEGACY_PYTHON_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,5 +55,3 @@ void rocl_py_put_us_difference(rocl_buf *b, uint64_t start, uint64_t stop);
 double rocl_py_us(uint64_t ns);
 /* Digits without leading zeros, which JSON does not take. */
 void rocl_py_put_integer(rocl_buf *b, rocl_view digits);
-
-#endif

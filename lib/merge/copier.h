@@ -6,8 +6,7 @@
  *     ids.c      which rows the events selected use; ids of a flat set; categories
  *     values.c   the SQL of a row of the output, and what that SQL calls
  */
-#ifndef ROCL_MERGE_COPIER_H
-#define ROCL_MERGE_COPIER_H
+#pragma once
 
 #include "base/new_db.h"
 #include "merge/select.h"
@@ -220,5 +219,3 @@ rocl_status merge_writer_close(merge_writer *w, rocl_new_db **db, rocl_written *
                                rocl_error *err);
 /* Forgets what is not closed. */
 void merge_writer_free(merge_writer *w);
-
-#endif

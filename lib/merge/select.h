@@ -1,6 +1,5 @@
 /* Which rows of a capture go into an output: those whose events pass the filters. */
-#ifndef ROCL_MERGE_SELECT_H
-#define ROCL_MERGE_SELECT_H
+#pragma once
 
 #include "base/map.h"
 #include "format/schema.h"
@@ -72,5 +71,3 @@ rocl_status merge_select(rocl_trace *t, const merge_way *way, merge_selected_fn 
 /* The first and last start of the events that pass the filters; *any false: there are none. */
 rocl_status merge_select_bounds(rocl_trace *t, int64_t *first, int64_t *last, bool *any,
                                 rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A table set as an input has it. */
-#ifndef ROCL_MERGE_SET_H
-#define ROCL_MERGE_SET_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -63,5 +62,3 @@ rocl_status merge_reader_close(merge_reader *r, rocl_error *err);
 /* Appends the SQL of the value that a column declared so has in a row that lacks it: "NULL",
  * "'{}'". */
 void merge_put_default(sqlite3_str *sql, const char *declared);
-
-#endif

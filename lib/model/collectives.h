@@ -8,8 +8,7 @@
  * collective: name, sizes, type, process group, and in newer traces a sequence number, which also
  * matches ranks whose traces begin later. Kernels without arguments are matched by name: of them
  * neither the size nor the communicator is known. */
-#ifndef ROCL_MODEL_COLLECTIVES_H
-#define ROCL_MODEL_COLLECTIVES_H
+#pragma once
 
 #include "model/identity.h"
 #include "model/ranks.h"
@@ -113,5 +112,3 @@ rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, 
                                    rocl_error *err);
 /* The index of a participant after that; ROCL_NONE: it has no kernels of communication. */
 uint32_t rocl_collectives_find(const rocl_collectives *c, uint32_t rank, const rocl_gpu *gpu);
-
-#endif

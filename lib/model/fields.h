@@ -11,8 +11,7 @@
  * has no column for it, or one with an own expression; DETAIL: exports leave the column out if
  * nobody asks. Lists are in pieces where columns of relations with an own expression stand between.
  */
-#ifndef ROCL_MODEL_FIELDS_H
-#define ROCL_MODEL_FIELDS_H
+#pragma once
 
 #include "base/buf.h"
 #include "model/kinds.h"
@@ -258,5 +257,3 @@ static inline double rocl_unturn_real(uint64_t turned)
     memcpy(&v, &turned, sizeof v);
     return v;
 }
-
-#endif

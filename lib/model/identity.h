@@ -15,8 +15,7 @@
  *              itself: see ranks.h.
  *
  * The results stand in the definitions: rocl_process.machine, rocl_agent.machine and .gpu. */
-#ifndef ROCL_MODEL_IDENTITY_H
-#define ROCL_MODEL_IDENTITY_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -107,5 +106,3 @@ bool rocl_uuid_bytes(const char *text, uint8_t bytes[16]);
  * device, function; and the reverse, false: it is of another form. */
 uint32_t rocl_pci_text(rocl_trace *t, uint64_t domain, uint64_t location);
 bool rocl_pci_location(const char *text, uint64_t *domain, uint64_t *location);
-
-#endif

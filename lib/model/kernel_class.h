@@ -1,8 +1,7 @@
 /* What a kernel computes, as far as its name tells. Each class has the same colour in all reports
  * and pictures. Rules are lines of text: those of a file of the user, then the shipped ones
  * (lib/model/kernel-classes). */
-#ifndef ROCL_MODEL_KERNEL_CLASS_H
-#define ROCL_MODEL_KERNEL_CLASS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ const char *rocl_kernel_class_name(const rocl_kernel_classes *k, unsigned c);
 /* By the first rule that holds: a kernel of attention may also be called a GEMM. Takes some
  * microseconds: classify a name once. */
 unsigned rocl_classify_kernel(const rocl_kernel_classes *k, const char *name, size_t n);
-
-#endif

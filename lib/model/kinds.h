@@ -18,8 +18,7 @@
  * records, the args and the texts of their values, and uses them again after the call: whoever
  * needs an event later keeps its own copy. The records may be changed and moved together in place
  * (filters do so, and arg_first stays right), the args may not. */
-#ifndef ROCL_MODEL_KINDS_H
-#define ROCL_MODEL_KINDS_H
+#pragma once
 
 #include <string.h>
 
@@ -242,5 +241,3 @@ static inline rocl_kind rocl_word_kind(uint64_t word)
 {
     return (rocl_kind)(word & ((1u << ROCL_KIND_BITS) - 1));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The ranks of a trace: processes with the same rank number are one; a process without a number
  * stands for itself. */
-#ifndef ROCL_MODEL_RANKS_H
-#define ROCL_MODEL_RANKS_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -26,5 +25,3 @@ void rocl_rank_list_free(rocl_rank_list *r);
 
 /* "rank 3", or "pid 4711". */
 const char *rocl_rank_name(const rocl_rank *r, char text[48]);
-
-#endif

@@ -1,8 +1,7 @@
 /* Steps: markers that count, "ProfilerStep#12" or "step:3", or whatever a regular expression of the
  * user names. A step is one range of such a marker; steps that are called the same but for their
  * number are a series. */
-#ifndef ROCL_MODEL_STEPS_H
-#define ROCL_MODEL_STEPS_H
+#pragma once
 
 #include "base/map.h"
 #include "model/trace.h"
@@ -72,5 +71,3 @@ void rocl_steps_free(rocl_steps *s);
  * of a step is not in it, unless it has no duration. thread ROCL_NONE: unknown. SIZE_MAX: none. */
 size_t rocl_steps_find(const rocl_steps *s, const rocl_step_series *series, uint64_t process,
                        uint32_t thread, int64_t time);
-
-#endif

@@ -1,7 +1,6 @@
 /* The trace behind the public handle: definitions, options, counts. Everything that flows from a
  * source to a sink passes through here. */
-#ifndef ROCL_MODEL_TRACE_H
-#define ROCL_MODEL_TRACE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -202,5 +201,3 @@ static inline const char *rocl_str(const rocl_trace *t, uint32_t id)
 {
     return rocl_strings_get(t->strings, id, NULL);
 }
-
-#endif

@@ -25,8 +25,7 @@
  * stretches of time, PAGE_CELLS of them: they stand for the events outside of the window where a
  * page cannot have all. The last line holds JSON: what the page is of, its tracks, all texts, and
  * of each text a digit: its class, if it is the name of GPU work (model/kernel_class.h). */
-#ifndef ROCL_PAGE_PAGE_H
-#define ROCL_PAGE_PAGE_H
+#pragma once
 
 #include "base/map.h"
 #include "base/out.h"
@@ -176,5 +175,3 @@ static inline page_sink *page_sink_of(rocl_drawing *p)
 {
     return ((page_drawing *)p)->sink;
 }
-
-#endif

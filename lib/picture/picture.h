@@ -10,8 +10,7 @@
  * asks. Everything that both touch is used with `lock` held, but for rows: they belong to the
  * drawing of the timeline that draws them until `loaded` of their track is set, and do not change
  * later. */
-#ifndef ROCL_PICTURE_PICTURE_H
-#define ROCL_PICTURE_PICTURE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -170,5 +169,3 @@ struct rocl_picture {
 uint32_t picture_define_track(rocl_picture *p, const rocl_capture *c, const rocl_track *track);
 /* The number of a detail. ROCL_NONE: memory is out. */
 uint32_t picture_intern_detail(rocl_picture *p, const picture_detail *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* Rows of a relation, column by column, packed: what a worker makes of batches, and what a cursor
  * of SQL reads. relation/relation.h defines cells. */
-#ifndef ROCL_QUERY_BLOCK_H
-#define ROCL_QUERY_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ static inline int64_t rocl_cell_at(const rocl_cell_block *b, uint32_t column, ui
     }
     return p->nulls && !code ? ROCL_CELL_NULL : (int64_t)((uint64_t)p->base + code);
 }
-
-#endif

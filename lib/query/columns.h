@@ -1,6 +1,5 @@
 /* The result of a statement as columns of a file: Parquet and Arrow. */
-#ifndef ROCL_QUERY_COLUMNS_H
-#define ROCL_QUERY_COLUMNS_H
+#pragma once
 
 #include "rocline.h"
 
@@ -11,5 +10,3 @@ rocl_status rocl_query_write_columns(rocl_query *q, const char *sql, const rocl_
 /* What a query is of, and how many bytes of rows it may keep in memory (query.c). */
 rocl_trace *rocl_query_trace(const rocl_query *q);
 size_t rocl_query_memory(const rocl_query *q);
-
-#endif

@@ -2,8 +2,7 @@
  * it prepares a statement (rocl_plan_scan), and hands it back with the values of its arguments when
  * the scan is to begin (rocl_plan_read). SQLite tests all conditions again: a scan may only leave
  * out rows that would fail. */
-#ifndef ROCL_QUERY_PLAN_H
-#define ROCL_QUERY_PLAN_H
+#pragma once
 
 #include "query/sql.h"
 
@@ -36,5 +35,3 @@ void rocl_plan_read(rocl_plan_request *q, const rocl_event_table *t, const char 
 void rocl_plan_release(rocl_plan_request *q);
 /* Which argument is the path of the trace, of hosts whose tables are functions of one. */
 int rocl_plan_path(const char *plan);
-
-#endif

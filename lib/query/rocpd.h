@@ -4,8 +4,7 @@
  *     anything else                             a temporary database, as rocmerge(1) writes it
  *
  * This header needs no SQLite of a host: the loadable extension does not have these tables. */
-#ifndef ROCL_QUERY_ROCPD_H
-#define ROCL_QUERY_ROCPD_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ rocl_status rocl_rocpd_check(const rocl_rocpd_tables *r, const rocl_trace *t, ro
 
 /* Does a text of SQL name one of the tables, or a view that needs them? */
 bool rocl_rocpd_is_named(const rocl_trace *t, const char *sql);
-
-#endif

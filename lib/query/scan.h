@@ -9,8 +9,7 @@
  *
  * A reader, its scans and cursors are used by one thread at a time; only `interrupted` may be
  * set from any thread or signal handler. */
-#ifndef ROCL_QUERY_SCAN_H
-#define ROCL_QUERY_SCAN_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -142,5 +141,3 @@ rocl_status rocl_scan_index(rocl_scan *s, uint64_t columns, const rocl_row_index
  * is none. Includes rows whose hash is equal by chance. */
 uint32_t rocl_row_index_find(const rocl_row_index *x, const int64_t *cells);
 uint32_t rocl_row_index_next(const rocl_row_index *x, uint32_t row);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a scan is, for scan.c and order.c. */
-#ifndef ROCL_QUERY_SCAN_IMPL_H
-#define ROCL_QUERY_SCAN_IMPL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -80,5 +79,3 @@ struct rocl_scan {
     uint32_t *depths; /* by row; NULL: not nested yet */
     int64_t *parents;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SQLite, for the files here: linked, or given by the host of the loadable extension, which may
  * have an SQLite of its own. These files are compiled once for each. */
-#ifndef ROCL_QUERY_SQL_H
-#define ROCL_QUERY_SQL_H
+#pragma once
 
 #ifdef ROCL_SQLITE_EXTENSION
 #include <sqlite3ext.h>
@@ -67,5 +66,3 @@ typedef struct rocl_table_host {
 int rocl_add_tables(sqlite3 *db, const rocl_table_host *host);
 /* Functions: percentile, median, ... (functions.c). */
 int rocl_add_functions(sqlite3 *db);
-
-#endif

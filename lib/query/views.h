@@ -1,7 +1,6 @@
 /* Views on the relations (relation/relation.h): those of ROCm's databases, that of Perfetto's trace
  * processor, and ours. */
-#ifndef ROCL_QUERY_VIEWS_H
-#define ROCL_QUERY_VIEWS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ typedef struct rocl_query_view {
 
 extern const rocl_query_view rocl_query_views[];
 extern const size_t rocl_query_view_count;
-
-#endif

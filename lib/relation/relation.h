@@ -9,8 +9,7 @@
  *     text      the id of a text of the trace
  *
  * and ROCL_CELL_NULL in each of them is NULL: not known, or none. */
-#ifndef ROCL_RELATION_RELATION_H
-#define ROCL_RELATION_RELATION_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -83,5 +82,3 @@ static inline int64_t rocl_real_cell(double v)
     memcpy(&cell, &v, sizeof cell);
     return v != v ? ROCL_CELL_NULL : cell;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A file that is written block by block through a pipe of workers: for sinks with one file. */
-#ifndef ROCL_SINK_PIPED_H
-#define ROCL_SINK_PIPED_H
+#pragma once
 
 #include "base/out.h"
 #include "base/pool.h"
@@ -70,5 +69,3 @@ rocl_status rocl_piped_commit_joint(rocl_piped *s, rocl_trace *t, rocl_joint_sum
                                     rocl_error *err);
 /* Frees all of s, and leaves no trace of a file that is not committed. Zeros are fine. */
 void rocl_piped_discard(rocl_piped *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* For sources: joins allocations and frees with their blocks. They are added in any order by any
  * worker, and handed out in order of time at the end, with owner, block, delta and unpaired set. */
-#ifndef ROCL_SOURCE_ALLOCS_H
-#define ROCL_SOURCE_ALLOCS_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -16,5 +15,3 @@ rocl_status rocl_allocs_add(rocl_allocs *a, unsigned worker, const rocl_alloc *r
                             rocl_error *err);
 rocl_status rocl_allocs_seal(rocl_allocs *a, unsigned worker, rocl_error *err);
 rocl_status rocl_allocs_finish(rocl_allocs *a, rocl_alloc_fn *emit, void *ctx, rocl_error *err);
-
-#endif

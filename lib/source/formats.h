@@ -1,8 +1,7 @@
 /* The table of input formats: those that are read, and others that people try by mistake. A format
  * is recognised by the first bytes of the file, decompressed, or, for an SQLite database, by the
  * names of its tables; only here and never by the name of the file. */
-#ifndef ROCL_SOURCE_FORMATS_H
-#define ROCL_SOURCE_FORMATS_H
+#pragma once
 
 #include "source/db/rows.h"
 #include "source/source.h"
@@ -64,5 +63,3 @@ const rocl_format *rocl_format_of_tables(const rocl_db_object *objects, size_t c
 rocl_status rocl_fail_foreign(const char *path, const char *head, size_t n, bool whole,
                               rocl_error *err);
 rocl_status rocl_fail_format(const char *path, const rocl_format *f, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* index.yaml: the list of databases that `rocpd package` writes. */
-#ifndef ROCL_SOURCE_INDEX_YAML_H
-#define ROCL_SOURCE_INDEX_YAML_H
+#pragma once
 
 #include "rocline.h"
 
@@ -22,5 +21,3 @@ bool rocl_is_index_name(const char *path);
  * are ROCL_INPUT "line N: ..."; free `x` even then. */
 rocl_status rocl_index_parse(rocl_index *x, const char *text, size_t len, rocl_error *err);
 void rocl_index_free(rocl_index *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* The inputs that the user named, as a list of files. */
-#ifndef ROCL_SOURCE_INPUTS_H
-#define ROCL_SOURCE_INPUTS_H
+#pragma once
 
 #include "base/guard.h"
 #include "rocline.h"
@@ -58,5 +57,3 @@ rocl_status rocl_inputs_expand_databases(rocl_inputs *in, const char *const *nam
 /* Reports an unsearched folder as an error. */
 rocl_status rocl_fail_unsearched(const rocl_inputs *in, rocl_error *err);
 void rocl_inputs_free(rocl_inputs *in);
-
-#endif

@@ -20,8 +20,7 @@
  * Others are not joined here. strace resumes a call by thread and name, any number of times, so its
  * begins stay (rtg/index.c). Calls in a recording are a stack whose depth each chunk states,
  * because chunks can be lost (chunk/scan.c). Records of rocprofv3 and RPD have both times. */
-#ifndef ROCL_SOURCE_RANGES_H
-#define ROCL_SOURCE_RANGES_H
+#pragma once
 
 #include "base/extsort.h"
 
@@ -83,5 +82,3 @@ typedef struct rocl_range_format {
  * last of them first, or when they are replaced. In memory are the open begins of one scope. */
 rocl_status rocl_ranges_join(rocl_sorter *sorter, const rocl_range_format *format, void *ctx,
                              rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Shared by the readers of formats: captures and their definitions, tasks, batches under
  * construction, connections to databases, labels of agents, names of kernels, facts in JSON. Count
  * unusable records with rocl_fault_count(), with the file and line or id. */
-#ifndef ROCL_SOURCE_READER_H
-#define ROCL_SOURCE_READER_H
+#pragma once
 
 #include "base/array.h"
 #include "base/map.h"
@@ -145,5 +144,3 @@ bool rocl_json_number(rocl_trace *t, const char *json, size_t len, const char *k
 
 /* The begin of the line at an offset, safe to print, for messages: fills `text` of `size` bytes. */
 void rocl_quote_line(const rocl_spool *spool, uint64_t offset, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* The short form of a demangled signature. */
-#ifndef ROCL_SOURCE_SHORT_NAME_H
-#define ROCL_SOURCE_SHORT_NAME_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -8,5 +7,3 @@
  * operator() keeps its class: "F::operator()". Any other text is appended as it is. Takes time in
  * proportion to n, whatever the text; to->failed when memory is out. */
 void rocl_short_name(rocl_buf *to, const char *s, size_t n);
-
-#endif

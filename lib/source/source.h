@@ -8,8 +8,7 @@
  *     rocpd/      databases of rocprofv3 and rocprofiler-systems, on the row cursor of db/
  *     chunk/      recordings of rocrec
  *     rtg/        text of rtg_tracer, HCC_PROFILE and strace */
-#ifndef ROCL_SOURCE_SOURCE_H
-#define ROCL_SOURCE_SOURCE_H
+#pragma once
 
 #include <string.h>
 
@@ -179,5 +178,3 @@ rocl_status rocl_source_add(rocl_trace *t, rocl_source *s, rocl_error *err);
 
 void rocl_source_free(rocl_source *s);         /* with captures that no trace has yet */
 void rocl_capture_free(rocl_model_capture *c); /* while its source is there */
-
-#endif

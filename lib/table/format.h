@@ -1,6 +1,5 @@
 /* What the formats of tables share. For lib/table/ only. */
-#ifndef ROCL_TABLE_FORMAT_H
-#define ROCL_TABLE_FORMAT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/out.h"
@@ -67,5 +66,3 @@ void rocl_table_put_text(rocl_table_writer *w, const rocl_table *t);
 void rocl_table_put_json_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells);
 void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t,
                                  const rocl_datum *cells);
-
-#endif

@@ -1,6 +1,5 @@
 /* The members of the envelope, for its writer and its schema. */
-#ifndef ROCL_TABLE_JSON_H
-#define ROCL_TABLE_JSON_H
+#pragma once
 
 typedef struct rocl_answer_member {
     const char *key;
@@ -22,5 +21,3 @@ extern const rocl_answer_member rocl_answer_members[ROCL_ANSWER_MEMBERS];
 
 enum { ROCL_MESSAGE_MEMBERS = 4 };
 extern const rocl_answer_member rocl_message_members[ROCL_MESSAGE_MEMBERS];
-
-#endif

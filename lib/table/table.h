@@ -7,8 +7,7 @@
  *
  * rocl_tables_free frees it all at once. Nothing here is locked: one thread adds, then any number
  * of them may read. */
-#ifndef ROCL_TABLE_TABLE_H
-#define ROCL_TABLE_TABLE_H
+#pragma once
 
 #include "base/array.h"
 #include "base/error.h"
@@ -159,5 +158,3 @@ static inline const char *rocl_datum_str(const rocl_datum *d)
 {
     return d->type == ROCL_DATUM_TEXT ? d->text : "";
 }
-
-#endif

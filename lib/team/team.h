@@ -14,8 +14,7 @@
  * Events come to rank 0 before clocks, filters and reports, which therefore know nothing of teams,
  * and do what they do in one process. Outputs that all ranks write, and reports that all collect,
  * are made otherwise: see trace/joint.h and analysis/gather.h. */
-#ifndef ROCL_TEAM_TEAM_H
-#define ROCL_TEAM_TEAM_H
+#pragma once
 
 #include <pthread.h>
 
@@ -127,5 +126,3 @@ rocl_status rocl_team_take_owed(rocl_team *team, rocl_team_message type, unsigne
                                 rocl_buf *message, rocl_byte_reader *r, rocl_error *err);
 /* After a failure: takes what ranks still answer. */
 void rocl_team_drain(rocl_team *team);
-
-#endif

@@ -2,8 +2,7 @@
  * in. This header is all that a plugin for an MPI includes: nothing else of the library.
  *
  * The ranks are 0 to size - 1. Rank 0 talks with all others, and these with rank 0 only. */
-#ifndef ROCL_TEAM_TRANSPORT_H
-#define ROCL_TEAM_TRANSPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -43,5 +42,3 @@ typedef struct rocl_transport_plugin {
 } rocl_transport_plugin;
 
 #define ROCL_TRANSPORT_PLUGIN "rocl_transport_of_mpi"
-
-#endif

@@ -1,8 +1,7 @@
 /* Batches of events as bytes, from one process of a team to another: column by column, each as the
  * differences of its values, or as one value where all are the same. 15 to 30 bytes an event. Texts
  * are the sender's ids. */
-#ifndef ROCL_TEAM_WIRE_H
-#define ROCL_TEAM_WIRE_H
+#pragma once
 
 #include "model/kinds.h"
 #include "team/team.h"
@@ -47,5 +46,3 @@ void rocl_wire_batch_free(rocl_wire_batch *b);
 /* Reads what rocl_wire_put_batch() has put; values of arguments stay in the message. */
 rocl_status rocl_wire_get_batch(rocl_wire_batch *b, rocl_byte_reader *from,
                                 const rocl_wire_map *texts, rocl_error *err);
-
-#endif

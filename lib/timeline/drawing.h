@@ -3,8 +3,7 @@
  * it is depends only on their weights, so the file is the same for any number of workers. The
  * worker that takes a block of a drawing from the pipe waits until the blocks before it of the same
  * drawing are drawn, draws its own, and then treats it as any other block. */
-#ifndef ROCL_TIMELINE_DRAWING_H
-#define ROCL_TIMELINE_DRAWING_H
+#pragma once
 
 #include "base/pool.h"
 #include "timeline/timeline.h"
@@ -35,5 +34,3 @@ rocl_status rocl_draw_capture(const rocl_timeline *t, const rocl_drawing_ops *op
 
 /* To be called first in the pipe's transform: draws a block that has a `user`, into its `in`. */
 rocl_status rocl_draw_block(rocl_block *block, rocl_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * stack id of the work, the first by (start, id) launched it; other calls with that stack id have
  * no link. Without a call, pictures use a mark in its place: some sources know only the time of a
  * call. */
-#ifndef ROCL_TIMELINE_LINKS_H
-#define ROCL_TIMELINE_LINKS_H
+#pragma once
 
 #include "base/array.h"
 #include "base/map.h"
@@ -60,5 +59,3 @@ static inline rocl_link rocl_links_of(rocl_links *l, const rocl_track_event *e)
         return ROCL_LINK_NONE;
     return call ? ROCL_LINK_CALL : ROCL_LINK_WORK;
 }
-
-#endif

@@ -28,8 +28,7 @@
  *     BANDWIDTH    agent, whether it ends, bytes per second
  *     PMC          counter, value
  *     SAMPLED      counter, process, xcc, se, instance, sa, wgp, value */
-#ifndef ROCL_TIMELINE_RECORD_H
-#define ROCL_TIMELINE_RECORD_H
+#pragma once
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -247,5 +246,3 @@ static inline uint64_t rocl_rate(uint64_t bytes, int64_t ns)
     double rate = (double)bytes * 1e9 / (double)ns;
     return rate < 9e18 ? (uint64_t)rate : INT64_MAX;
 }
-
-#endif

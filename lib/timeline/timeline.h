@@ -21,8 +21,7 @@
  * is read only while drawings draw. A rocl_drawing is used by one thread at a time, and lives until
  * its capture is written. Whatever a sink needs of its own for a drawing it keeps in a struct that
  * begins with the rocl_drawing. */
-#ifndef ROCL_TIMELINE_TIMELINE_H
-#define ROCL_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "base/map.h"
 #include "model/identity.h"
@@ -310,5 +309,3 @@ void rocl_timeline_counts_add(rocl_timeline_counts *to, const rocl_timeline_coun
 rocl_status rocl_begin_slices(rocl_drawing *p, rocl_error *err);
 void rocl_forget_slices(rocl_drawing *p);
 rocl_status rocl_begin_values(rocl_drawing *p, rocl_error *err);
-
-#endif

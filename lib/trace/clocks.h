@@ -1,6 +1,5 @@
 /* The clocks of the machines of a trace. */
-#ifndef ROCL_TRACE_CLOCKS_H
-#define ROCL_TRACE_CLOCKS_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -15,5 +14,3 @@ void rocl_align_check(rocl_trace *t);
 /* Widens a span to the times of a capture: from the begin to the end of its processes, or, if the
  * profiler did not note those, to some early and late events. *first > *last: nothing is known. */
 void rocl_widen_to_capture(rocl_trace *t, rocl_model_capture *c, int64_t *first, int64_t *last);
-
-#endif

@@ -1,7 +1,6 @@
 /* --align collectives: the clocks of nodes from the data. A collective ends on all ranks at about
  * the same time, so many ends tell the offset and drift of two clocks. */
-#ifndef ROCL_TRACE_COLLECTIVE_CLOCKS_H
-#define ROCL_TRACE_COLLECTIVE_CLOCKS_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -10,5 +9,3 @@
  * JSON of PyTorch, each has its own. A notice gives the result and its uncertainty. ROCL_USAGE: a
  * node has no collectives with others, too few, or they do not agree. */
 rocl_status rocl_fit_clocks(rocl_trace *t, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A trace that a team reads, on rank 0: inputs dealt out to the other ranks, and events that come
  * back. */
-#ifndef ROCL_TRACE_DEAL_H
-#define ROCL_TRACE_DEAL_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -76,5 +75,3 @@ typedef struct rocl_deal_read {
 /* Has the other ranks read, and hands out what comes. A failure is that of the first capture to
  * fail, in their order. */
 rocl_status rocl_deal_run(rocl_trace *t, const rocl_deal_read *read, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The inputs of a trace that one rank of a team reads. */
-#ifndef ROCL_TRACE_DEALT_H
-#define ROCL_TRACE_DEALT_H
+#pragma once
 
 #include "model/trace.h"
 #include "source/source.h"
@@ -11,5 +10,3 @@ rocl_status rocl_dealt_open(rocl_trace **trace, const rocl_options *options, roc
  * with their definitions. all: zeroed; the trace owns the sources, the caller frees the texts. */
 rocl_status rocl_dealt_add(rocl_trace *t, char *const *paths, size_t count, uint32_t number,
                            rocl_opened *all, rocl_error *err);
-
-#endif

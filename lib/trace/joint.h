@@ -33,8 +33,7 @@
  *
  * Without a team, or for what is no plain file, these functions do what rocl_out_open() and
  * rocl_out_set_add() do. */
-#ifndef ROCL_TRACE_JOINT_H
-#define ROCL_TRACE_JOINT_H
+#pragma once
 
 #include "base/out.h"
 #include "model/trace.h"
@@ -196,5 +195,3 @@ rocl_status rocl_joint_attend(rocl_trace *t, rocl_team *team, bool *own, rocl_by
 void rocl_joint_set_request(rocl_joint *p, const uint8_t *bytes, size_t n);
 uint32_t rocl_joint_capture(const rocl_joint *p); /* the current one */
 bool rocl_joint_stopped(const rocl_joint *p);     /* rank 0 has said so, or is gone */
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the run of all ranks (joint.c), outputs.c and place.c. */
-#ifndef ROCL_TRACE_JOINT_IMPL_H
-#define ROCL_TRACE_JOINT_IMPL_H
+#pragma once
 
 #include "trace/joint.h"
 
@@ -168,5 +167,3 @@ rocl_status rocl_joint_complete(rocl_joint *p, uint64_t passed, rocl_error *err)
 
 /* On another rank: the file that rank 0 has shown is removed if rank 0 ends first. */
 void rocl_joint_note_shown(rocl_joint *p, const char *file);
-
-#endif

@@ -1,8 +1,7 @@
 /* What the names of files and the user say about hosts and ranks, where the inputs do not. Forms of
  * names are those that PyTorch, vLLM, SGLang, JAX and rocprofv3 give their files; rocline(7) lists
  * them. What is derived from a name is marked as such: see rocl_said_by. */
-#ifndef ROCL_TRACE_NAMED_H
-#define ROCL_TRACE_NAMED_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -20,5 +19,3 @@ rocl_named rocl_read_name(const char *path, bool in_folder);
  * put in order. May be called again. ROCL_USAGE: an option that no input matches, or that is no
  * pattern with a value. */
 rocl_status rocl_apply_names(rocl_trace *t, rocl_error *err);
-
-#endif

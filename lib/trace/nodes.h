@@ -14,8 +14,7 @@
  *                        <-- FOUND --      its host
  *                         -- FIND names -->  (the first rank of each host)
  *     finds its own      <-- FOUND --      what they are: names, sizes */
-#ifndef ROCL_TRACE_NODES_H
-#define ROCL_TRACE_NODES_H
+#pragma once
 
 #include "model/trace.h"
 #include "source/inputs.h"
@@ -34,5 +33,3 @@ rocl_status rocl_nodes_serve_find(rocl_team *team, rocl_byte_reader *from, rocl_
 /* Appends the text of a message, with the host before the name of an input that it begins with. */
 void rocl_nodes_put_message(rocl_buf *to, const rocl_team *team, char *const *paths, size_t count,
                             const char *text);
-
-#endif

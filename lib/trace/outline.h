@@ -1,8 +1,7 @@
 /* What each rank of a team that writes must know of all captures: their order and machines, their
  * processes and agents, and how many threads and counters they have. Outputs number and name things
  * by it. */
-#ifndef ROCL_TRACE_OUTLINE_H
-#define ROCL_TRACE_OUTLINE_H
+#pragma once
 
 #include "base/map.h"
 #include "model/trace.h"
@@ -69,5 +68,3 @@ rocl_status rocl_outline_take(rocl_trace *t, rocl_byte_reader *from, rocl_outlin
 
 /* Sets the clock of a capture as rocl_deal_put_clock() has put it, once. */
 void rocl_outline_take_clock(rocl_model_capture *c, rocl_byte_reader *from);
-
-#endif

@@ -1,8 +1,7 @@
 /* A sink is where batches end. The pipeline takes the captures of a trace one after the other:
  * begin_capture, then events from all workers concurrently in any order, then end_capture, in which
  * the sink may sort and write. */
-#ifndef ROCL_TRACE_PIPELINE_H
-#define ROCL_TRACE_PIPELINE_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -68,5 +67,3 @@ void rocl_trace_window(const rocl_trace *t, int64_t *from, int64_t *to);
 /* The first period of the window that ends at `time` or later, edges included; without periods the
  * window. False: there is none. */
 bool rocl_trace_interval(const rocl_trace *t, int64_t time, int64_t *from, int64_t *to);
-
-#endif

@@ -1,8 +1,7 @@
 /* Reads small captures before their turn. Each keeps only one worker busy, and depends only on its
  * file: so while the sink takes the events of one, others are read. The sink gets the same calls in
  * the same order as without. */
-#ifndef ROCL_TRACE_PREFETCH_H
-#define ROCL_TRACE_PREFETCH_H
+#pragma once
 
 #include "source/source.h"
 
@@ -42,5 +41,3 @@ rocl_status rocl_prefetched_emit(rocl_prefetched *e, const rocl_emitter *to,
 void rocl_prefetched_free(rocl_prefetched *e);
 
 uint64_t rocl_plan_rows(const rocl_plan *p);
-
-#endif

@@ -1,8 +1,7 @@
 /* Inputs that other ranks of a team have opened. On rank 0 they are sources, with all definitions,
  * whose events come from there; rank 0 reads them itself only where it must: for an output that it
  * writes alone. */
-#ifndef ROCL_TRACE_REMOTE_H
-#define ROCL_TRACE_REMOTE_H
+#pragma once
 
 #include "model/trace.h"
 #include "source/source.h"
@@ -30,4 +29,3 @@ rocl_status rocl_send_definitions(rocl_team *team, rocl_trace *t, const rocl_ope
 /* Sends the kernels and code objects of captures, as they were opened. */
 rocl_status rocl_send_kernels(rocl_team *team, const rocl_trace *t,
                               rocl_model_capture *const *opened, size_t count, rocl_error *err);
-#endif

@@ -16,13 +16,10 @@
  * by its pid on one machine; a rank whose times on two clocks overlap.
  *
  * Times are those that definitions and the ends of inputs tell: no event is read for this. */
-#ifndef ROCL_TRACE_RUNS_H
-#define ROCL_TRACE_RUNS_H
+#pragma once
 
 #include "model/trace.h"
 
 /* Sets rocl_model_capture.run and rocl_trace.run_count, when clocks are aligned; gives a notice if
  * there are several runs and the user has not chosen one. ROCL_USAGE: there is no such run. */
 rocl_status rocl_find_runs(rocl_trace *t, rocl_error *err);
-
-#endif

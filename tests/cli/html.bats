@@ -145,7 +145,7 @@ END
 var out = [], tab = document.getElementById('tab-kernel');
 out.push(!document.getElementById('panel-overview').hidden, document.getElementById('panel-kernel').hidden);
 tab.click();
-out.push(!document.getElementById('panel-kernel').hidden, document.getElementById('panel-domain').hidden);
+out.push(!document.getElementById('panel-kernel').hidden, document.getElementById('panel-copies').hidden);
 var button = document.querySelectorAll('#kernels th button')[1];
 function calls() { return [].map.call(document.querySelectorAll('#kernels tbody tr'), function (r) { return +r.cells[1].dataset.v }) }
 function ordered(up) { return calls().every(function (v, i, a) { return !i || (up ? a[i - 1] <= v : a[i - 1] >= v) }) }

@@ -68,7 +68,7 @@ load helper
     try 0 rocpd2csv -o run -d tools "$db"
     try 0 rocpd2pftrace -o run -d tools "$db"
     diff -r out tools
-    diff <(rocpd summary -i "$db") <(rocstats summary --top 0 "$db")
+    diff <(rocpd summary -i "$db") <(rocstats --table summary --top 0 "$db")
     try 0 rocpd merge -i "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" -o all -d merged
     [ -s merged/all.db ]
     try 0 rocpd summary --format csv -o run -d csv -i "$db"

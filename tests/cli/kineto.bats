@@ -130,8 +130,8 @@ events() {
     needs python3
     for file in "$JSON/kineto.json" "$SHARED"/kineto/{mi300_bert,mi300_triton,mi250_minitoy_train_ROCm6_2}.json.gz; do
         [ -e "$file" ] || continue
-        rocstats roofline -q --peak MI300X --format json "$file" >r.json
-        [ "$(rocstats roofline -q -j5 --peak MI300X --format json "$file")" = "$(cat r.json)" ]
+        rocstats --table roofline -q --peak MI300X --format json "$file" >r.json
+        [ "$(rocstats --table roofline -q -j5 --peak MI300X --format json "$file")" = "$(cat r.json)" ]
         python3 - "$file" "$TOP/lib/analysis/op_work.c" <<'END'
 import collections, gzip, json, re, sys
 from decimal import Decimal

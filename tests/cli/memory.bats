@@ -74,7 +74,7 @@ set_command() { # tool
     peak rocstats kernels names.json -j2
     names=$peak
     for report in summary domains; do
-        peak rocstats "$report" --top 3 names.json -j2
+        peak rocstats --table "$report" --top 3 names.json -j2
         echo "$report: $peak MiB, the names alone $names MiB"
         [ $(((peak - names) * 1024)) -le $((300000 * 450 / 1024)) ]
     done

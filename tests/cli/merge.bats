@@ -772,9 +772,8 @@ END
     done
     rocmerge -q -o short.db --kernel-names short "$TOP/tests/fixtures/rtg/calls.txt"
     [ "$(sqlite3 short.db "SELECT display_name FROM rocpd_info_kernel_symbol WHERE display_name LIKE 'scale%'")" = scale ]
-    help=$(rocmerge --help | tr -s ' \n' ' ')
-    [[ "$help" == *"--kernel-rename filter kernels by the name of the ROCTx range"* ]]
-    [[ "$help" == *"--csv-safe accepted as by the other tools, but without effect"* ]]
+    help=$(rocmerge --help=all | tr -s ' \n' ' ')
+    [[ "$help" == *"--kernel-rename name kernels after the ROCTx range in which they were launched (merge: only for filters)"* ]]
 }
 
 @test "errors name the output, also while it has a hidden name" {

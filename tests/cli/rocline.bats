@@ -131,6 +131,7 @@ commands() {
     for report in $(rocstats --help | sed -n '/^Reports/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
         try 0 rocline help stats "$report"
         [[ "$output" == "Usage: rocline stats $report "*"Examples:"*"$report"* ]]
+        [[ "$output" == *"rocstats-$report(1) says more." && -e $BUILD/man/rocstats-$report.1 ]]
         [[ "$report" =~ ^(compare|baseline|view)$ || "$output" == *"Tables (--table KEY"* ]]
     done
     try 0 rocstats gaps --help

@@ -119,7 +119,7 @@ END
         says "${text//_/ }"
     done <<END
 --a_and_--b_are_given_together compare --a $a
---a_and_--b_are_only_for_compare kernels --a $a $a
+--a_is_only_for_compare kernels --a $a $a
 there_are_no_other_inputs compare --a $a --b $a $a
 nothing_matches_"missing-x.db" compare --a missing-x.db --b $a
 END

@@ -24,7 +24,7 @@ setup_file() {
         same 2 -- rocstats "$input"
         same 3 -- rocstats doctor "$input"
         same "${sizes[i % 4]}" -- rocstats summary kernels copies overlap gaps launch markers ranks \
-            histogram --format "${formats[i % 5]}" --ids "$input"
+            --format "${formats[i % 5]}" --ids "$input"
     done
     [ "$failed" -lt $((compared / 3)) ] # inputs that are broken
     echo "# team: $compared comparisons, $failed of inputs that cannot be read" >&3
@@ -42,22 +42,22 @@ rocstats all --format html --align start
 rocstats all --format json --start 20% --end 60% --clip
 rocstats all --format json --kernel-iterations 1,3 --rank 0-20
 rocstats all --format json --include kernel,copy --name k --min-duration 1us
-rocstats --table collectives,collective_ranks,collective_waits,communicators,steps,overlap,communication,concurrency --format json --memory 2m
+rocstats ranks steps overlap --format json --memory 2m
 rocstats -v
 rocstats doctor --format json
-rocstats --table doctor,counters,occupancy --format csv --ids --by-rank --by-agent -j2
+rocstats doctor counters roofline --format csv --ids --by-rank --by-agent -j2
 rocstats counters --format html --start 20% --end 60%
 rocstats counters --format json --derive ../defs.xml
-rocstats --table domains,summary,kernels,copies,copy_sizes,classes,overlap,communication,concurrency,gaps,gap_buckets,gap_classes,longest_gaps,launch,launch_delays,markers,ranks,rank_imbalance,histogram --format json --ids
-rocstats --table domains,summary,kernels,copies,copy_sizes,classes,overlap,communication,concurrency,gaps,gap_buckets,gap_classes,longest_gaps,launch,launch_delays,markers,ranks,rank_imbalance,histogram --format html -j2
+rocstats summary kernels copies overlap gaps launch markers ranks --format json --ids
+rocstats summary kernels copies overlap gaps launch markers ranks --format html -j2
 rocstats summary copies launch ranks markers --format csv --by-rank --by-agent --by-stream --by-dims --ids
 rocstats overlap gaps --format json --by-stream --ids --min-gap 2us
 rocstats gaps --gaps-between kernels --format json --start 20% --end 60% --memory 2m -j2
 rocstats overlap kernels --format csv --rank 3-9 --align start
 rocstats summary kernels --format text --sort average --top 3
 rocstats memory kernels --format json --top 5 --slices 37 -j2
-rocstats --table attribution,graphs,graph_kernels --format json --by-rank --start 20% --ids
-rocstats --table attribution,sequences,sequence_kernels --format csv --top 7 -j2
+rocstats attribution launch --format json --by-rank --start 20% --ids
+rocstats attribution steps --table all --format csv --top 7 -j2
 rocstats steps --format json --ids
 rocstats steps --format csv --by-rank --step-markers forward|norm -j2
 rocstats steps --format html --start 20% --end 70%
@@ -88,7 +88,7 @@ END
     # Trees, graphs, operators and steps of ranks; two processes have the same, and another has none.
     for args in --by-rank "--top 3 --peak MI300X" "--ids --sort calls --memory 2m"; do
         # shellcheck disable=SC2086 # words
-        same "${sizes[@]}" -- rocstats --table attribution,graphs,graph_kernels,roofline,steps $args --format json \
+        same "${sizes[@]}" -- rocstats attribution launch roofline steps $args --format json \
             "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
     done
     # Traces without kernels and code objects, alone and beside others.
@@ -107,7 +107,7 @@ END
     mkdir k
     "$BUILD/tests/rocpd-gen" -o k/rank%r.db --rows 100 --kernels 10 --gpus 8 --processes 1024 --nodes 128
     same 2 16 64 -- rocstats -j1 "$PWD/k"
-    same 16 -- rocstats --table summary,launch,launch_delays,gaps,gap_buckets,gap_classes,longest_gaps,overlap,communication,concurrency,ranks,rank_imbalance,collectives,collective_ranks,collective_waits,communicators --format json -j1 "$PWD/k"
+    same 16 -- rocstats summary launch gaps overlap ranks --format json -j1 "$PWD/k"
     rm -r k
     [ "$failed" -eq 0 ]
 }
@@ -207,7 +207,7 @@ ranks_of_mpi() {
 all --format json -j2
 -j2
 all --format html --align start -j1
-summary overlap gaps launch ranks markers histogram --by-stream --ids --format json
+summary kernels overlap gaps launch ranks markers --by-stream --ids --format json
 END
     done
     # What each is started for alone stays so.

@@ -1,7 +1,6 @@
 /* Answers to programs: what `rocline COMMAND --format json` prints instead of another format. It
  * includes errors, even those of the command line. */
-#ifndef TOOLS_ANSWER_H
-#define TOOLS_ANSWER_H
+#pragma once
 
 #include "common/common.h"
 
@@ -50,5 +49,3 @@ rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables
  * path ("-": standard output). It is closed by answer_run(). */
 rocl_status answer_open(const char *path, const rocl_trace *t, unsigned budget,
                         rocl_answer **answer, rocl_error *err);
-
-#endif

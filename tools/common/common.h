@@ -1,6 +1,5 @@
 /* What all tools that read traces have in common: their options, and the run from open to exit. */
-#ifndef TOOLS_COMMON_H
-#define TOOLS_COMMON_H
+#pragma once
 
 #include "common/messages.h"
 #include "common/options.h"
@@ -102,5 +101,3 @@ void common_report(const common *c, const rocl_trace *t);
  * ("repaired"), at `to`; returns its length, 0: there are none. */
 size_t common_put_faults(char *to, size_t size, const rocl_trace *t, bool dropped,
                          const char *what);
-
-#endif

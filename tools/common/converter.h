@@ -1,7 +1,6 @@
 /* What the converters have in common with `rocline convert`: one output of a trace, made ready by a
  * command line, written, and reported when it has its name. */
-#ifndef TOOLS_CONVERTER_H
-#define TOOLS_CONVERTER_H
+#pragma once
 
 #include "common/common.h"
 #include "common/page.h"
@@ -34,5 +33,3 @@ extern const converter csv_converter, pftrace_converter, otf2_converter, json_co
 /* The run of a tool that is a converter; `check` is of its state. */
 int converter_run(const program *p, const converter *v, int (*check)(void *state), int argc,
                   char **argv);
-
-#endif

@@ -221,7 +221,8 @@ void print_help_part(const program *whole, const char *word, const char *sentenc
     printf("\nExamples:\n");
     if (!print_calls(p, word, p->examples, "  "))
         printf("  %s%s%s 4711_results.db\n", p->name, command ? "" : " ", command ? "" : word);
-    printf("\n%s --help has the options of all reports, %s(1) says more.\n", whole->name, p->tool);
+    printf("\n%s --help has the options of all reports, %s-%s(1) says more.\n", whole->name,
+           p->tool, word);
 }
 
 static void print_commands(const program *p)

@@ -1,7 +1,6 @@
 /* Job files: what rocprofv3 takes with -i (input.yaml, input.json, input.txt), read as options of
  * the tools here. A file holds several jobs, or one. */
-#ifndef TOOLS_JOB_H
-#define TOOLS_JOB_H
+#pragma once
 
 #include "common/common.h"
 
@@ -71,5 +70,3 @@ void job_file_free(job_file *f);
  * run in a process of its own: in those it returns -1, as it does for a single job, and in the one
  * that was started the exit code when all have ended. A usage error is said, and returned. */
 int job_run(const program *p, common *c);
-
-#endif

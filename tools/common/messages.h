@@ -1,6 +1,5 @@
 /* What a tool says to its user: "PROG: text" on stderr, whole lines, from any thread. */
-#ifndef TOOLS_MESSAGES_H
-#define TOOLS_MESSAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void msg_put_scaled(char *to, size_t size, double n, const char *const *units);
 /* A line that the next message or the next one of its kind replaces; "" removes it. Only on a
  * terminal. */
 void msg_status(const char *line);
-
-#endif

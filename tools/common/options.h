@@ -1,6 +1,5 @@
 /* One table of options per tool drives parsing, --help, and shell completion. */
-#ifndef TOOLS_OPTIONS_H
-#define TOOLS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,5 +163,3 @@ void print_help_part(const program *p, const char *word, const char *sentence,
 int print_completion(const program *p, const char *shell);
 /* The exit code that tells whether standard output took everything. */
 int finish_stdout(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where outputs go, by AMD's rules and ours. */
-#ifndef TOOLS_OUTPUT_H
-#define TOOLS_OUTPUT_H
+#pragma once
 
 #include "common/common.h"
 
@@ -85,5 +84,3 @@ bool ends_with(const char *text, const char *end);
 const char *get_variable(const char *name, const char *otherwise);
 /* Says that the name of the output is; returns the exit code. */
 int name_too_long(void);
-
-#endif

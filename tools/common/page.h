@@ -1,6 +1,5 @@
 /* A timeline as a page: the options of it, and the page as one of several outputs. */
-#ifndef TOOLS_PAGE_H
-#define TOOLS_PAGE_H
+#pragma once
 
 #include "common/common.h"
 
@@ -37,5 +36,3 @@ static inline bool page_choice_made(const page_choice *c)
 rocl_status page_write(const page_choice *c, rocl_trace *t, const char *path,
                        const rocl_tables *tables, bool first, bool group_by_queue,
                        rocl_written *written, rocl_error *err);
-
-#endif

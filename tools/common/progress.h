@@ -1,6 +1,5 @@
 /* The progress line on stderr. */
-#ifndef TOOLS_PROGRESS_H
-#define TOOLS_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ void progress_redirect(rocl_progress_fn *fn, void *ctx);
 
 /* Removes the line. */
 void progress_end(void);
-
-#endif

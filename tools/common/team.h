@@ -1,6 +1,5 @@
 /* --team: the processes that make one result together. */
-#ifndef TOOLS_TEAM_H
-#define TOOLS_TEAM_H
+#pragma once
 
 #include "common/common.h"
 
@@ -20,5 +19,3 @@ void team_settle(void);
 /* A process ends with this code, and the team, if there is one, has not run. After a failure the
  * others do not wait for it. */
 void team_end(rocl_team *team, int code);
-
-#endif

@@ -5,8 +5,7 @@
  *     child.c   runs the command
  *     sample.c  samples its processes and the machine meanwhile
  *     trace.c   what becomes of what they wrote */
-#ifndef TOOLS_RECORD_H
-#define TOOLS_RECORD_H
+#pragma once
 
 #include "common/common.h"
 
@@ -100,5 +99,3 @@ int run_command(cli *c, const char *libraries);
 
 /* The exit code for a status of wait; ends by the same signal when there was one. */
 int pass_on(int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* Commands of rocline that are not separate tools. */
-#ifndef TOOLS_ROCLINE_COMMANDS_H
-#define TOOLS_ROCLINE_COMMANDS_H
+#pragma once
 
 #include "common/options.h"
 
@@ -10,5 +9,3 @@ extern const program schema_program, recipes_program; /* schema.c */
 extern const program rocpd_program;                   /* main.c */
 extern const program rocpd_summary_program;           /* rocpd.c */
 extern const program rocpd_query_program;             /* query.c */
-
-#endif

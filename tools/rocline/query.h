@@ -1,6 +1,5 @@
 /* What rocline query and its shell share. */
-#ifndef TOOLS_ROCLINE_QUERY_H
-#define TOOLS_ROCLINE_QUERY_H
+#pragma once
 
 #include "common/common.h"
 
@@ -32,5 +31,3 @@ char *query_read_text(const char *path);
 rocl_status shell_run(query_cli *c);
 /* A command of the shell, which begins with a dot. False: it ends the shell. */
 bool shell_run_command(query_cli *c, const char *line);
-
-#endif

@@ -123,9 +123,7 @@ static int run_summary(const program *p, int argc, char **argv)
     const bool files = c.format == CSV && !c.by_rank; /* not the tables of a report */
     strings_add(&words, p->name);
     if (!files)
-        strings_add(&words, "summary");
-    if (!files && c.per_domain)
-        strings_add(&words, "domains");
+        add_option(&words, "--table", c.per_domain ? "summary,domains" : "summary");
     if (files)
         add_option(&words, "--style", "rocpd");
     else

@@ -72,7 +72,7 @@ static int choose_output(cli *c)
         c->csv.path = path;
     c->csv.gzip |= c->csv.path && ends_with(c->csv.path, ".gz");
     /* The one kind that --include keeps is that file. */
-    if (c->csv.path && !c->kinds.n && c->common.include.n == 1 &&
+    if (c->csv.path && !c->kinds.n && c->common.include.n == 1 && c->style != ROCL_CSV_ROCPROF &&
         is_word_of(rocl_csv_kind_word, c->common.include.v[0]))
         c->kinds = c->common.include;
     if (c->csv.path)

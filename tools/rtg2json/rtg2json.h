@@ -1,7 +1,6 @@
 /* rtg2json is three programs in one: the timeline script, a writer of Chrome JSON for any trace,
  * and the report of rpt. */
-#ifndef TOOLS_RTG2JSON_H
-#define TOOLS_RTG2JSON_H
+#pragma once
 
 #include <stdio.h>
 
@@ -36,5 +35,3 @@ int input_look(const char *path, rocl_look *look);
 /* Where progress goes; NULL: nowhere. */
 rocl_progress_fn *wanted_progress(const common *c);
 void on_notice(void *ctx, const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * One thread draws and reads keys. Another one does what takes long: it loads the picture, then
  * looks up events. It writes a byte to a pipe when something is done. */
-#ifndef TOOLS_BROWSER_H
-#define TOOLS_BROWSER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -194,5 +193,3 @@ void text_open_help(browser *b);
 void text_draw(browser *b, int top, int height);
 bool text_key(browser *b, int key, int height);
 void text_forget(browser *b);
-
-#endif

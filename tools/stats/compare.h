@@ -1,6 +1,5 @@
 /* `rocstats compare`: the command line around rocl_compare. */
-#ifndef TOOLS_STATS_COMPARE_H
-#define TOOLS_STATS_COMPARE_H
+#pragma once
 
 #include <glob.h>
 
@@ -32,5 +31,3 @@ bool comparison_reads(const comparison *cmp, const char *path);
  * reports. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err);
-
-#endif

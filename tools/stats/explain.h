@@ -1,10 +1,7 @@
 /* rocstats --explain: what the rules of the advice mean. */
-#ifndef TOOLS_STATS_EXPLAIN_H
-#define TOOLS_STATS_EXPLAIN_H
+#pragma once
 
 /* The RULE of --explain in a command line, "" where nothing follows it; NULL: it has none. */
 const char *find_explained(int argc, char **argv);
 /* Prints the documentation of a rule, or, for "list", the names of all. Returns the exit code. */
 int explain_rule(const char *called, const char *name);
-
-#endif

@@ -121,7 +121,7 @@ static const opt report_options[] = {
      "in this file first, with lines of a name and bandwidth=5.3T fp16=1307T ..."},
     {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0, NULL},
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
-     "with overlap: number of equal parts into which the timeline cuts the time "
+     "with overlap, memory, counters: number of equal parts into which series cut the time "
      "(default: "
      "for text and md 60, or fewer on a narrow terminal; 1000 for the other formats)"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,

@@ -1,6 +1,5 @@
 /* rocstats view: a trace to look at. */
-#ifndef TOOLS_VIEW_H
-#define TOOLS_VIEW_H
+#pragma once
 
 #include "common/common.h"
 
@@ -13,5 +12,3 @@ int browse_check(void);
 /* Shows a trace on the terminal until the user leaves. Sets c->reported if it has itself reported
  * what was left out. */
 rocl_status browse(rocl_trace *t, common *c, const browse_options *o, rocl_error *err);
-
-#endif

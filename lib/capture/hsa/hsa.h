@@ -13,8 +13,7 @@
  * Three forms of the tables: what the runtime has (rocl_hsa_real), which this library calls itself;
  * what interception makes of it (rocl_hsa_next), which traced calls lead to; and that of the
  * runtime, which programs use. An entry that is neither traced nor intercepted stays as it is. */
-#ifndef ROCL_CAPTURE_HSA_HSA_H
-#define ROCL_CAPTURE_HSA_HSA_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -176,5 +175,3 @@ void rocl_hsa_intercept_memory(void);
 
 void rocl_hsa_line_sent(const rocl_flight *f);
 void rocl_hsa_line_done(const rocl_flight *f, uint64_t start, uint64_t end);
-
-#endif

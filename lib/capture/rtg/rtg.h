@@ -7,8 +7,7 @@
  *
  * Text is written when it is asked for: RTG_FILENAME or HCC_PROFILE is set; or when there is
  * nothing else to write: ROCLINE_OUTPUT is not set. */
-#ifndef ROCL_CAPTURE_RTG_RTG_H
-#define ROCL_CAPTURE_RTG_RTG_H
+#pragma once
 
 #include <sys/uio.h>
 
@@ -176,5 +175,3 @@ ROCL_CAP_API void rocl_hsa_call_end(const rocl_open_call *o, rocl_call *c, const
 /* kernel: its name, for a launch, or NULL. */
 ROCL_CAP_API void rocl_hip_call_end(const rocl_open_call *o, rocl_call *c, const rocl_arg *args,
                                     const rocl_result *r, const char *kernel);
-
-#endif

@@ -13,8 +13,7 @@
  * Environment (rocrec(1) sets it), beside that of the core (capture.h):
  *   ROCLINE_SAMPLE        how often a second
  *   ROCLINE_SAMPLE_SYSFS  folder in the place of /sys; for tests */
-#ifndef ROCL_CAPTURE_SAMPLE_SAMPLE_H
-#define ROCL_CAPTURE_SAMPLE_SAMPLE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -89,5 +88,3 @@ ROCL_CAP_API const char *rocl_sampler_start(long pid, const char **notice);
 /* Ends it; returns what was sampled and what it cost, or NULL if it was not begun. Static storage.
  */
 ROCL_CAP_API const char *rocl_sampler_stop(void);
-
-#endif

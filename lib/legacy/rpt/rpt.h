@@ -14,8 +14,7 @@
  *     json.c        the file for a trace viewer
  *
  * Records are in a sorter, not in memory; so is, by reference, the application's text. */
-#ifndef ROCL_LEGACY_RPT_RPT_H
-#define ROCL_LEGACY_RPT_RPT_H
+#pragma once
 
 #include <regex.h>
 
@@ -243,5 +242,3 @@ rocl_status rpt_json_open(rpt *r, rocl_error *err);
 rocl_status rpt_json_record(rpt *r, const rpt_record *record, rocl_error *err);
 /* Names the queues, also on the report, and ends the file. */
 rocl_status rpt_json_close(rpt *r, rocl_error *err);
-
-#endif

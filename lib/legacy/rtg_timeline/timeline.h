@@ -11,8 +11,7 @@
  *
  * Step 2 has to know the text before: rows get their numbers by first appearance, and calls of
  * strace are ended by later lines. Nothing but the rows and the open calls is remembered. */
-#ifndef ROCL_LEGACY_RTG_TIMELINE_TIMELINE_H
-#define ROCL_LEGACY_RTG_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "base/array.h"
 #include "base/extsort.h"
@@ -224,5 +223,3 @@ static inline void tl_say(const rocl_timeline_options *o, const char *p, size_t 
     if (o->say)
         o->say(o->ctx, p, n);
 }
-
-#endif

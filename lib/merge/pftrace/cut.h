@@ -1,6 +1,5 @@
 /* What the files of a cut share: see cut.c. */
-#ifndef ROCL_MERGE_PFTRACE_CUT_H
-#define ROCL_MERGE_PFTRACE_CUT_H
+#pragma once
 
 #include "base/array.h"
 #include "base/extsort.h"
@@ -108,5 +107,3 @@ rocl_status cut_copy_packet(cut *c, const pfr_packet *p, uint32_t sequence, cons
 rocl_status cut_close_slices(cut *c, rocl_error *err);
 /* Hands on what was written where that is enough for a block, or `all`. */
 rocl_status cut_flush(cut *c, bool all, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Flatbuffers, written front to back: a table, then what it refers to. Positions and alignments are
  * relative to the begin of the buffer, which must be empty at first. */
-#ifndef ROCL_SINK_ARROW_FLAT_H
-#define ROCL_SINK_ARROW_FLAT_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -25,5 +24,3 @@ void rocl_flat_put_text(rocl_buf *b, const char *s);
 /* Appends a vector of n zeros of `size` bytes, whose elements begin at a multiple of `align`, and
  * makes the reference at `from` refer to it; returns the position of the first element. */
 size_t rocl_flat_put_vector(rocl_buf *b, size_t from, size_t n, size_t size, size_t align);
-
-#endif

@@ -12,8 +12,7 @@
  * once. In a team each rank draws its captures as soon as they are in, and their lines wait until
  * it knows the time base of all. A drawing has the events of a row by time, the longer first:
  * readers sort by time, and keep what has the same time in the order of the file. */
-#ifndef ROCL_SINK_CHROME_CHROME_H
-#define ROCL_SINK_CHROME_CHROME_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -216,5 +215,3 @@ typedef struct chrome_sink {
     chrome_numbers numbers;
     rocl_timeline_counts counts;
 } chrome_sink;
-
-#endif

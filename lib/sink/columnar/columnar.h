@@ -13,8 +13,7 @@
  * 0 asks for the rows of the others, and for what it must know of those groups (note.c), joins all
  * in the order of captures, and ends the files. Groups that need more than what their rank knows
  * (put_others) are written between. */
-#ifndef ROCL_SINK_COLUMNAR_COLUMNAR_H
-#define ROCL_SINK_COLUMNAR_COLUMNAR_H
+#pragma once
 
 #include "base/out.h"
 #include "base/pool.h"
@@ -150,5 +149,3 @@ rocl_status rocl_columnar_take_rows(rocl_byte_reader *from, const rocl_columnar_
 const rocl_columnar_format *rocl_columnar_format_of(rocl_export_format format);
 extern const rocl_columnar_format rocl_parquet_format, rocl_arrow_format, rocl_arrows_format,
     rocl_jsonl_format;
-
-#endif

@@ -7,8 +7,7 @@
  *     agents.c   agents -> rows of agent_info, processes -> rows of process_info
  *     files.c    the files: names, headers, commit
  */
-#ifndef ROCL_SINK_CSV_CSV_H
-#define ROCL_SINK_CSV_CSV_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/text.h"
@@ -292,5 +291,3 @@ rocl_status rocl_csv_outs_rest(rocl_csv_outs *outs, rocl_error *err);
 /* Gives the files their names, or leaves no trace of them. */
 rocl_status rocl_csv_outs_commit(rocl_csv_outs *outs, rocl_written *report, rocl_error *err);
 void rocl_csv_outs_discard(rocl_csv_outs *outs);
-
-#endif

@@ -353,6 +353,8 @@ static rocl_status fail_unknown_word(const char *word, rocl_csv_style style, roc
         rocl_buf_str(&list, rocl_csv_files[f].stem);
     }
     rocl_buf_byte(&list, '\0');
+    if (near && !list.failed && !strstr((char *)list.data, near)) /* a file of another style */
+        near = NULL;
     rocl_status st = list.failed
                          ? rocl_fail_memory(err)
                          : rocl_fail(err, ROCL_USAGE,

@@ -4,8 +4,7 @@
  *     record -> kineto_item, record | text -> block -> text, by any worker -> file
  *
  * A block is a row of items, each an item and its record or text, without alignment. */
-#ifndef ROCL_SINK_KINETO_TEXT_H
-#define ROCL_SINK_KINETO_TEXT_H
+#pragma once
 
 #include "base/strings.h"
 #include "timeline/timeline.h"
@@ -98,5 +97,3 @@ typedef struct kineto_allocation {
 } kineto_allocation;
 
 bool kineto_decode_allocation(const uint8_t *p, size_t n, kineto_allocation *a);
-
-#endif

@@ -29,8 +29,7 @@
  *                 those that begin a sequence of the first pass, by sequence, then their lanes,
  *                 then those that were never written to
  *     group, tree an index in ot_system; global.c sorts them, their numbers follow that order */
-#ifndef ROCL_SINK_OTF2_OTF2_H
-#define ROCL_SINK_OTF2_OTF2_H
+#pragma once
 
 #include <otf2/otf2.h>
 #include <stdalign.h>
@@ -429,5 +428,3 @@ rocl_status ot_complete_together(ot_sink *s, rocl_error *err);
 /* ---- global.c -------------------------------------------------------------------------------- */
 
 rocl_status ot_write_definitions(ot_sink *s, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Values of a column as Parquet encodes them: https://parquet.apache.org/docs/file-format/. */
-#ifndef ROCL_SINK_PARQUET_ENCODE_H
-#define ROCL_SINK_PARQUET_ENCODE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -19,5 +18,3 @@ static inline unsigned rocl_parquet_width(size_t count)
 {
     return count < 2 ? 0 : 64 - (unsigned)__builtin_clzll(count - 1);
 }
-
-#endif

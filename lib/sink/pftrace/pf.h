@@ -14,8 +14,7 @@
  * times as differences; the reader sorts all sequences into one again. Several drawings are written
  * at once, and what one writes depends on no other: the file is the same for any number of workers.
  */
-#ifndef ROCL_SINK_PFTRACE_PF_H
-#define ROCL_SINK_PFTRACE_PF_H
+#pragma once
 
 #include "base/array.h"
 #include "base/map.h"
@@ -394,5 +393,3 @@ rocl_status pf_write_legacy(rocl_drawing *p, uint64_t track, rocl_error *err);
 void pf_begin_counters(pf_drawing *p);
 uint64_t pf_define_values(pf_drawing *p, const rocl_track *t);
 void pf_write_value(rocl_drawing *p, uint64_t track, int64_t time, double v);
-
-#endif

@@ -6,8 +6,7 @@
  *     write.c    events -> rows
  *
  * The caller has created the tables, and gives their suffix. */
-#ifndef ROCL_SINK_ROCPD_NEWSET_H
-#define ROCL_SINK_ROCPD_NEWSET_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -182,5 +181,3 @@ rocl_status newset_track(newset *s, uint32_t process, uint32_t thread, uint32_t 
                          newset_cell *id, rocl_error *err);
 /* What is there whether or not events refer to it. */
 rocl_status newset_defs_write(newset *s, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the outputs of rocprof v1: results.json and results.csv. */
-#ifndef ROCL_SINK_ROCPROF_ROCPROF_H
-#define ROCL_SINK_ROCPROF_ROCPROF_H
+#pragma once
 
 #include "model/trace.h"
 
@@ -42,5 +41,3 @@ static inline const char *v1_kernel_suffix(const rocl_trace *t, const rocl_kerne
         return "";
     return strchr(rocl_str(t, name), '(') ? " [clone .kd]" : ".kd";
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* JSON as rocprofv3 (ROCm 7.0) writes it: what json.c (events, the file) and definitions.c (what
  * stands before the records) share. An element of the top array is a process. */
-#ifndef ROCL_SINK_ROCPROFV3_H
-#define ROCL_SINK_ROCPROFV3_H
+#pragma once
 
 #include <string.h>
 
@@ -115,5 +114,3 @@ static inline void v3_put_text(rocl_buf *b, const char *before, const rocl_trace
     const char *p = rocl_text(t, text, &n);
     v3_put_string(b, before, p, n);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * that tools join from several ranks, the first pass over the file runs three times: to find that
  * out, to sort calls by process, and to use the result. In a file with groups (see merged.h) calls
  * are looked for in the group of the work. */
-#ifndef ROCL_SOURCE_CHROME_CALLERS_H
-#define ROCL_SOURCE_CHROME_CALLERS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -57,5 +56,3 @@ uint64_t chrome_number_in_file(const chrome_callers *c, uint64_t process, uint64
 /* After a first pass: `passed` of rocl_record_format. */
 rocl_status chrome_learn_callers(chrome_callers *c, rocl_records_input *in, bool *again,
                                  rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Collectives: the operator that PyTorch writes around one has what it sends, and to whom. Kernels
  * of NCCL and RCCL without these arguments, as in older traces, get them by the operator's
  * number. */
-#ifndef ROCL_SOURCE_CHROME_COLLECTIVES_H
-#define ROCL_SOURCE_CHROME_COLLECTIVES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -33,5 +32,3 @@ rocl_status chrome_note_collective(rocl_records *to, chrome_collectives *c, cons
 rocl_status chrome_put_with_args(rocl_records *to, rocl_source_record *r,
                                  const chrome_collectives *c, chrome_worker *w,
                                  const chrome_event *e, rocl_error *err);
-
-#endif

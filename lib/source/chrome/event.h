@@ -1,7 +1,6 @@
 /* An event of Chrome's trace JSON as it stands in the file, and its arguments. Texts are slices of
  * the block that the worker has at hand. */
-#ifndef ROCL_SOURCE_CHROME_EVENT_H
-#define ROCL_SOURCE_CHROME_EVENT_H
+#pragma once
 
 #include "base/json.h"
 #include "source/chrome/callers.h"
@@ -75,5 +74,3 @@ rocl_view chrome_unescape(rocl_buf *b, rocl_view text, bool escaped);
 /* A number as it is, a text as a key above all numbers of processes and threads; ROCL_NO_KEY:
  * neither. */
 uint64_t chrome_key_of(rocl_records *to, const rocl_json_token *t);
-
-#endif

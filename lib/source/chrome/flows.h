@@ -1,8 +1,7 @@
 /* Arrows between events: which ends belong together (by category, name and id). Builds of PyTorch
  * for ROCm end an arrow at every call that launches nothing; the first pass counts arrows that
  * begin nowhere. */
-#ifndef ROCL_SOURCE_CHROME_FLOWS_H
-#define ROCL_SOURCE_CHROME_FLOWS_H
+#pragma once
 
 #include "base/map.h"
 #include "source/chrome/event.h"
@@ -30,5 +29,3 @@ rocl_status chrome_put_bound_flows(rocl_records *to, const rocl_source_record *e
 /* After the first pass: reports with -v how many arrows begin nowhere. */
 rocl_status chrome_explain_flows(const chrome_flows *flows, const rocl_records_input *in,
                                  rocl_error *err);
-
-#endif

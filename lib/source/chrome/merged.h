@@ -10,8 +10,7 @@
  *
  * GPUs of different groups are different ones, though their numbers be the same: each group is on a
  * node of its own, of which nothing is known. */
-#ifndef ROCL_SOURCE_CHROME_MERGED_H
-#define ROCL_SOURCE_CHROME_MERGED_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,5 +44,3 @@ bool chrome_note_member(chrome_merged *m, chrome_worker *w, rocl_records *to,
  * that was noted without a group is one. *several: there are several groups. */
 rocl_status chrome_apply_groups(const chrome_merged *m, rocl_records_input *in, bool each,
                                 bool *several, rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Reads traces that rtg2json wrote (--style trace): GPU work is in processes named after GPUs, and
  * the categories of work are our kinds. Names of processes and rows may be anywhere in the file, so
  * the first pass runs twice: to learn them, and to use them. */
-#ifndef ROCL_SOURCE_CHROME_OWN_H
-#define ROCL_SOURCE_CHROME_OWN_H
+#pragma once
 
 #include <pthread.h>
 
@@ -52,5 +51,3 @@ rocl_view chrome_own_stream_name(const chrome_own *o, const rocl_trace *t, const
 /* After the first pass: sets the numbers and names of GPUs. */
 rocl_status chrome_own_name_gpus(const chrome_own *o, rocl_trace *t, rocl_capture *c,
                                  rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Who is who in files that we wrote: see format/roster.h. */
-#ifndef ROCL_SOURCE_CHROME_WHO_H
-#define ROCL_SOURCE_CHROME_WHO_H
+#pragma once
 
 #include "base/json_index.h"
 #include "base/map.h"
@@ -25,5 +24,3 @@ bool chrome_who_sees(const chrome_who *w, uint64_t process, uint64_t host);
 uint64_t chrome_who_find_gpu(const chrome_who *w, uint64_t process, uint32_t number);
 /* After the first pass: processes, their hosts and main threads, and GPUs. */
 rocl_status chrome_who_refine(const chrome_who *w, rocl_records_input *in, rocl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* GPU work and memory as PyTorch writes it: kernels, copies, allocations. Some facts are known only
  * after all events: grids count groups, or work-items if the launching call does, and allocations
  * number GPUs from 0, while work has the numbers of the driver. */
-#ifndef ROCL_SOURCE_CHROME_WORK_H
-#define ROCL_SOURCE_CHROME_WORK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,5 +58,3 @@ bool chrome_note_work_items(chrome_work *k, const rocl_source_record *call);
 rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error *err);
 /* In the second pass: grids in work-items, GPUs of allocations. */
 void chrome_complete_work(const chrome_work *k, rocl_plain_record *r);
-
-#endif

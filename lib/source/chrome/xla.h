@@ -1,8 +1,7 @@
 /* Traces of XLA's profiler (JAX, TensorFlow: HOST.trace.json.gz). They have no categories: rows say
  * what their events are. A process "/device:GPU:0" is a GPU. Its rows "Stream #1(Compute)" are
  * work; its other rows ("XLA Ops", "XLA Modules", "Steps") are ranges derived from it. */
-#ifndef ROCL_SOURCE_CHROME_XLA_H
-#define ROCL_SOURCE_CHROME_XLA_H
+#pragma once
 
 #include "base/json_index.h"
 #include "base/map.h"
@@ -45,5 +44,3 @@ typedef struct xla_details {
 void xla_read_kernel(xla_details *d, rocl_view text);
 /* "kind_src:pageable kind_dst:device size:4096 dest:0 async:1" */
 void xla_read_copy(xla_details *d, rocl_view text);
-
-#endif

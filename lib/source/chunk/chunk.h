@@ -26,8 +26,7 @@
  * and a worker holds one content at a time, with what it defines: maps from ids in the chunk to
  * texts, names, parameters and definitions of the capture. Only open regions and ranges, and the
  * arguments of the former, live on from chunk to chunk of a run. */
-#ifndef ROCL_SOURCE_CHUNK_CHUNK_H
-#define ROCL_SOURCE_CHUNK_CHUNK_H
+#pragma once
 
 #include "base/map.h"
 #include "base/spool.h"
@@ -233,5 +232,3 @@ void chunk_workers_free(chunk_process *p);
 rocl_status chunk_count_faults(const chunk_process *p, rocl_error *err);
 /* Fails with ROCL_USAGE unless all inputs are recordings. */
 rocl_status chunk_refuse_others(const rocl_trace *t, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A database below the row cursor: its file, its SQLite connection, its schema. For the readers
  * behind the cursor, and for code that needs SQLite itself; see rows.h for the rest. */
-#ifndef ROCL_SOURCE_DB_CONNECTION_H
-#define ROCL_SOURCE_DB_CONNECTION_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -80,5 +79,3 @@ rocl_column *rocl_columns_new(unsigned count);
 void rocl_columns_clear_missing(rocl_rows *r);
 /* Puts an SQLite value into a column. */
 void rocl_rows_put_value(rocl_column *c, unsigned row, sqlite3_value *v, rocl_buf *text);
-
-#endif

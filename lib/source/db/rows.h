@@ -7,8 +7,7 @@
  *     rows.c           which of the readers a cursor uses; the one on SQLite; cells
  *
  * Threads: a connection and its cursors are for one thread at a time. */
-#ifndef ROCL_SOURCE_DB_ROWS_H
-#define ROCL_SOURCE_DB_ROWS_H
+#pragma once
 
 #include <string.h>
 
@@ -193,5 +192,3 @@ static inline bool rocl_cell_int(const rocl_rows *r, unsigned col, unsigned row,
 
 /* The number in a cell of any type; false for NULL, and, with *bad set, for anything else. */
 bool rocl_cell_real(const rocl_rows *r, unsigned col, unsigned row, double *v, bool *bad);
-
-#endif

@@ -2,8 +2,7 @@
  * the layouts of schemas that SQLite has parsed before. The files of a job have the same schema,
  * each with its own ending of table names; having SQLite parse it takes longer than reading all
  * rows of a small file. */
-#ifndef ROCL_SOURCE_DB_SCHEMA_CACHE_H
-#define ROCL_SOURCE_DB_SCHEMA_CACHE_H
+#pragma once
 
 #include "base/btree_record.h"
 #include "base/map.h"
@@ -68,5 +67,3 @@ void rocl_schema_cache_add(rocl_schema_cache *c, const rocl_schema *s, const roc
 /* Appends the layouts of a schema as an entry of usual_schemas.inc: those of profilers and of our
  * own databases are in the cache from the start. False: it cannot be one. */
 bool rocl_schema_write_usual(const rocl_schema *s, const rocl_layouts *layouts, rocl_buf *to);
-
-#endif

@@ -17,8 +17,7 @@
  *     facts.c     what arguments say
  *     *_events.c  track events and typed GPU events -> records
  *     pftrace.c   the format: packets of a piece -> records, definitions, what is left out */
-#ifndef ROCL_SOURCE_PFTRACE_PFTRACE_H
-#define ROCL_SOURCE_PFTRACE_PFTRACE_H
+#pragma once
 
 #include "base/map.h"
 #include "base/pool.h"
@@ -360,5 +359,3 @@ const pfr_gpu *pfr_gpu_of(const pfr_file *f, uint32_t machine, uint64_t id);
 bool pfr_definitions_define(pfr_file *f);
 rocl_status pfr_definitions_refine(rocl_records_input *in, rocl_error *err);
 void pfr_definitions_free(pfr_file *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* A worker of the second walk, and what the *_events.c share: interned texts, arguments, and
  * records of GPU work. */
-#ifndef ROCL_SOURCE_PFTRACE_WORKER_H
-#define ROCL_SOURCE_PFTRACE_WORKER_H
+#pragma once
 
 #include "source/pftrace/pftrace.h"
 
@@ -99,5 +98,3 @@ rocl_status pfr_put_counters(pfr_worker *w, const rocl_source_record *dispatch, 
 rocl_status pfr_put_track_event(pfr_worker *w, rocl_source_record *r, rocl_error *err);
 rocl_status pfr_put_stage(pfr_worker *w, rocl_source_record *r, rocl_error *err);
 rocl_status pfr_put_gpu_counters(pfr_worker *w, rocl_source_record *r, rocl_error *err);
-
-#endif

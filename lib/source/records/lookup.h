@@ -1,7 +1,6 @@
 /* A sorted table on disk, to look up in the second pass what the first noted under two numbers.
  * Only the first key of each page of the table is in memory. */
-#ifndef ROCL_SOURCE_RECORDS_LOOKUP_H
-#define ROCL_SOURCE_RECORDS_LOOKUP_H
+#pragma once
 
 #include "base/extsort.h"
 #include "source/source.h"
@@ -35,5 +34,3 @@ rocl_status rocl_lookup_finish(rocl_lookup *l, rocl_error *err);
 /* The value of the first entry with a key; if there is none, *value stays as it is. Any worker. */
 rocl_status rocl_lookup_find(const rocl_lookup *l, rocl_lookup_pages *pages, rocl_lookup_key key,
                              uint64_t *value, rocl_error *err);
-
-#endif

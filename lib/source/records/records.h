@@ -26,8 +26,7 @@
  *     lookup.h      what the first pass notes for the second one, outside of memory
  *     scopes.c      begins and ends that are records of their own, joined while they are parsed
  *     halves.c      those that come in no order, or in several pieces, joined by source/ranges.h */
-#ifndef ROCL_SOURCE_RECORDS_RECORDS_H
-#define ROCL_SOURCE_RECORDS_RECORDS_H
+#pragma once
 
 #include "base/json_index.h"
 #include "base/view.h"
@@ -337,5 +336,3 @@ rocl_status rocl_records_peek_times(rocl_trace *t, rocl_model_capture *c, int64_
     .records = &(format_), .open = rocl_records_open, .close = rocl_records_close,                 \
     .free_capture = rocl_definitions_free, .begin = rocl_records_begin, .scan = rocl_records_scan, \
     .finish = rocl_records_finish, .end = rocl_records_end, .peek_times = rocl_records_peek_times
-
-#endif

@@ -1,7 +1,6 @@
 /* What is collected while records are read, by the engine here and by the reader of legacy text:
  * keys of definitions, and records that are wrong. */
-#ifndef ROCL_SOURCE_RECORDS_REGISTRY_H
-#define ROCL_SOURCE_RECORDS_REGISTRY_H
+#pragma once
 
 #include <pthread.h>
 
@@ -53,5 +52,3 @@ typedef struct rocl_bad_records {
  * timing of workers. */
 void rocl_bad_records_add(rocl_bad_records *b, const rocl_bad_record *bad, rocl_fault fault,
                           uint64_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files of records/: the state of an input during a run, and a worker in a pass. */
-#ifndef ROCL_SOURCE_RECORDS_RUN_H
-#define ROCL_SOURCE_RECORDS_RUN_H
+#pragma once
 
 #include <pthread.h>
 #include <stdalign.h>
@@ -246,5 +245,3 @@ rocl_status rocl_size_find(rocl_records *w, const rocl_plain_record *r, uint32_t
 /* faults.c */
 void rocl_bad_records_report(rocl_records_input *in);
 rocl_status rocl_bad_records_refuse(const rocl_records_input *in, rocl_error *err);
-
-#endif

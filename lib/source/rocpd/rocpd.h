@@ -28,8 +28,7 @@
  * Threads: a rocpd_worker, its connection and its cursors are one thread's. A rocpd_set is written
  * at open and by begin and end; workers read it, and what they share has a lock or an element for
  * each of them. */
-#ifndef ROCL_SOURCE_ROCPD_H
-#define ROCL_SOURCE_ROCPD_H
+#pragma once
 
 #include <pthread.h>
 
@@ -274,5 +273,3 @@ rocl_status rocpd_join_seal(rocpd_join *j, unsigned worker, rocl_error *err);
  * worker. */
 rocl_status rocpd_join_start(rocpd_join *j, size_t most, size_t *ranges, rocl_error *err);
 rocl_status rocpd_join_range(const rocpd_join *j, size_t range, rocpd_worker *w, rocl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Rows of CSV files of rocprof, as text. */
-#ifndef ROCL_SOURCE_ROCPROF_CSV_H
-#define ROCL_SOURCE_ROCPROF_CSV_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ bool rocprof_csv_continues(const char *p, size_t n);
  * rocprofv3 and rocpd call them ("" of KIND), "NAME" of KIND_NAME, as rocprof v2 does
  * (*kind_first). False: it ends in none of the kinds. */
 bool rocprof_csv_run(rocl_view name, rocl_view *run, bool *kind_first);
-
-#endif

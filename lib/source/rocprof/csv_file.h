@@ -1,6 +1,5 @@
 /* The CSV files of a run, for csv.c and csv_agents.c. */
-#ifndef ROCL_SOURCE_ROCPROF_CSV_FILE_H
-#define ROCL_SOURCE_ROCPROF_CSV_FILE_H
+#pragma once
 
 #include "base/map.h"
 #include "source/rocprof/csv.h"
@@ -104,5 +103,3 @@ rocl_status csv_refine_agents(rocl_records_input *in, rocl_error *err);
 /* The properties of an agent, as rocl_source_ops has it. */
 rocl_status csv_put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
                                uint32_t index, rocl_buf *json, rocl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Lines of named fields, `NAME(VALUE), NAME(VALUE)`: the dispatches and counters of results.txt of
  * rocprof v1, and all that the text plugin of rocprofv2 writes. */
-#ifndef ROCL_SOURCE_ROCPROF_FIELDS_H
-#define ROCL_SOURCE_ROCPROF_FIELDS_H
+#pragma once
 
 #include "source/rocprof/row.h"
 
@@ -26,5 +25,3 @@ rocl_status rocprof_counter_line_put(rocl_records *to, const rocprof_words *w, r
                                      const char *p, size_t n, uint64_t where, rocl_error *err);
 /* A line that is no counter, or the end of the piece: a dispatch is complete. */
 void rocprof_fields_end_dispatch(rocl_records *to, rocprof_fields *f);
-
-#endif

@@ -3,8 +3,7 @@
  * ends: within the call, and where the work begins. In the first pass calls and arrows are noted;
  * then it is known for a lane and time which call launched the work that begins there. All of it is
  * sorted outside of memory. */
-#ifndef ROCL_SOURCE_ROCPROF_FLOWS_H
-#define ROCL_SOURCE_ROCPROF_FLOWS_H
+#pragma once
 
 #include "source/records/lookup.h"
 
@@ -35,5 +34,3 @@ rocl_status rocprof_flows_arrow(rocprof_flows *f, unsigned worker, rocprof_spot 
                                 rocprof_spot to, uint64_t place, rocl_error *err);
 /* After the first pass: finds the call of each arrow. */
 rocl_status rocprof_flows_join(rocprof_flows *f, rocl_error *err);
-
-#endif

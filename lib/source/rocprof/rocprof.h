@@ -1,7 +1,6 @@
 /* Readers of what rocprof v1 and v2 and roctracer wrote: texts, databases, CSV and JSON, as records
  * (source/records). */
-#ifndef ROCL_SOURCE_ROCPROF_ROCPROF_H
-#define ROCL_SOURCE_ROCPROF_ROCPROF_H
+#pragma once
 
 #include "source/records/records.h"
 
@@ -17,5 +16,3 @@ bool rocprof_is_csv(const char *head, size_t n, bool whole);
 /* Do they, with another separator, as spreadsheets write it? */
 bool rocprof_has_semicolons(const char *head, size_t n, bool whole);
 bool rocprof_has_tabs(const char *head, size_t n, bool whole);
-
-#endif

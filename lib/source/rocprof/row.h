@@ -1,8 +1,7 @@
 /* A row of AMD's older profilers as named fields: what v1 calls gpu-id, v2 GPU_ID and v3 Agent_Id
  * is one column here. CSV files, the text of rocprof v2, results.txt, results.db and the arguments
  * of results.json are all read as such rows. */
-#ifndef ROCL_SOURCE_ROCPROF_ROW_H
-#define ROCL_SOURCE_ROCPROF_ROW_H
+#pragma once
 
 #include "source/records/records.h"
 
@@ -220,5 +219,3 @@ bool rocprof_call_copies(rocl_view name);
  * Unchanged if they do not tell. */
 void rocprof_read_copy(rocl_view name, rocl_view args, uint64_t *bytes,
                        rocl_copy_direction *direction);
-
-#endif

@@ -1,7 +1,6 @@
 /* Who is who in files of rocprof: hosts, ranks and GPUs, as our outputs add them to AMD's forms,
  * and what rocminfo printed into the files of v1. */
-#ifndef ROCL_SOURCE_ROCPROF_WHO_H
-#define ROCL_SOURCE_ROCPROF_WHO_H
+#pragma once
 
 #include "base/json.h"
 #include "source/records/records.h"
@@ -43,5 +42,3 @@ bool rocprof_who_read(rocprof_who *w, rocl_trace *t, rocl_json *r);
 /* For `refine`: completes processes and agents. */
 rocl_status rocprof_who_apply(const rocprof_who *w, rocl_records_input *in, rocl_error *err);
 void rocprof_who_free(rocprof_who *w);
-
-#endif

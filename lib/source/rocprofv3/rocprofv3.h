@@ -13,8 +13,7 @@
  *     rocprofv3.c   opens the file; pieces; definitions of what is used
  *     tables.c      what stands before the records
  *     events.c      records */
-#ifndef ROCL_SOURCE_ROCPROFV3_ROCPROFV3_H
-#define ROCL_SOURCE_ROCPROFV3_ROCPROFV3_H
+#pragma once
 
 #include "base/json_index.h"
 #include "base/map.h"
@@ -171,5 +170,3 @@ static inline uint32_t rocprofv3_part(size_t process, rocprofv3_array array)
 {
     return (uint32_t)(process * ROCPROFV3_ARRAYS + array);
 }
-
-#endif

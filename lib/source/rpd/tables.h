@@ -7,8 +7,7 @@
  *     ops.c       rocpd_op: kernels and copies
  *     monitors.c  rocpd_monitor: values of devices
  *     rpd.c       the input: opens the file, hands rows to the files above */
-#ifndef ROCL_SOURCE_RPD_TABLES_H
-#define ROCL_SOURCE_RPD_TABLES_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -176,5 +175,3 @@ rocl_status rpd_put_monitor(const rpd_file *f, rocl_records *to, rpd_worker *w, 
 rocl_status rpd_find_last_monitored(rpd_file *f, rocl_trace *t, rocl_db *db, rocl_error *err);
 /* Gives the counters of devices their units. */
 rocl_status rpd_name_units(rocl_trace *t, rocl_capture *c, rocl_error *err);
-
-#endif

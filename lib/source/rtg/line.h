@@ -5,8 +5,7 @@
  * match anywhere in a line and take as much as they can, in an order of their own. Whoever names a
  * kernel "copy ret=0 @1 +2" gets what that script made of it, only in time linear in the line. The
  * shapes are listed in rtg(5). */
-#ifndef ROCL_SOURCE_RTG_LINE_H
-#define ROCL_SOURCE_RTG_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ static inline bool rtg_space(char c)
 {
     return c == ' ' || (unsigned char)(c - '\t') < 5 || (unsigned char)(c - 0x1c) < 4;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Small matchers that the shapes are made of. Each takes [p, end) and returns where the match ends,
  * or NULL. Private to the line parser. */
-#ifndef ROCL_SOURCE_RTG_LINE_MATCH_H
-#define ROCL_SOURCE_RTG_LINE_MATCH_H
+#pragma once
 
 #include <string.h>
 
@@ -79,5 +78,3 @@ bool rtg_match_strace(rtg_line *l, const char *p, const char *end);
 bool rtg_match_rtx(rtg_line *l, const char *p, const char *end);
 bool rtg_match_vendor(rtg_line *l, const char *p, const char *end);
 bool rtg_match_enqueued(rtg_line *l, const char *p, const char *end);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * A file is cut into ranges of fixed size, whatever the number of workers: so what a range needs of
  * those before it (line numbers, unfinished calls) is the same for any number of them. */
-#ifndef ROCL_SOURCE_RTG_RTG_H
-#define ROCL_SOURCE_RTG_RTG_H
+#pragma once
 
 #include "base/map.h"
 #include "base/spool.h"
@@ -283,5 +282,3 @@ rocl_status rtg_scan(rocl_trace *trace, rocl_model_capture *c, const rocl_task *
 rocl_status rtg_finish(rocl_trace *t, rocl_model_capture *c, const rocl_emitter *to,
                        rocl_error *err);
 void rtg_workers_free(rtg_file *f);
-
-#endif

@@ -12,8 +12,7 @@
  * A figure is a grid of rows: a label, a plot, a value. Plots are SVG, FIGURE_WIDTH units wide
  * whatever the width of the page is: they are stretched, while all text is HTML and is not. On a
  * narrow page labels stand above their plots. */
-#ifndef ROCL_TABLE_HTML_HTML_H
-#define ROCL_TABLE_HTML_HTML_H
+#pragma once
 
 #include "table/format.h"
 
@@ -112,5 +111,3 @@ void rocl_figure_put_rect(rocl_buf *b, const char *colour, double x, double to, 
 void rocl_figure_end(rocl_figure *f, const char *axis_title);
 /* Does that for an axis of time. */
 void rocl_figure_end_over_time(rocl_figure *f, const rocl_table *t);
-
-#endif
