@@ -203,6 +203,9 @@ all_help() { # WHAT
 @test "help of a group, and of what else is accepted" {
     try 0 rocpd2csv --help=filters
     [[ "$output" == "Options of rocpd2csv:"*"--min-duration TIME"* && "$output" != *--jobs* ]]
+    try 2 rocpd2csv --help=filter
+    says '--help: there is no group of options "filter"; --help lists them'
+    try 0 rocstats --help=gaps
     try 0 rocpd2csv --help=aliases
     [[ "$output" == *"--step "*"the same as --steps"*"--perfetto-buffer-size KB"*"without effect"* ]]
     try 0 rocstats --help

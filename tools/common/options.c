@@ -602,6 +602,17 @@ static int parse_letters(const program *p, char *values, const char *word, words
     return -1;
 }
 
+/* Is there help of this word: a group of options, or a word of the program? */
+static bool has_help(const program *p, const char *word)
+{
+    bool has = !strcmp(word, "all") || !strcmp(word, "aliases");
+    for (const opt_group *const *g = p->groups; *g && !has; g++)
+        has = (*g)->title && !strcasecmp((*g)->title, word);
+    for (size_t i = 0; p->help_about && !has && p->operand_words(NULL, i); i++)
+        has = !strcmp(p->operand_words(NULL, i), word);
+    return has;
+}
+
 int options_parse(const program *p, void *values, int argc, char **argv)
 {
     words w = {.v = argv, .n = argc, .next = 1};
@@ -626,6 +637,9 @@ int options_parse(const program *p, void *values, int argc, char **argv)
             if (value && (!o->arg || meant))
                 return usage_error("--%.*s takes no value", (int)len, word);
             value = meant ? meant : value;
+            if (o->kind == OPT_HELP && value && !has_help(p, value))
+                return usage_error("--help: there is no group of options \"%s\"; --help lists them",
+                                   value);
             if (o->kind == OPT_HELP && !value)
                 value = help_about(p, values, &w);
             if (!value && opt_takes_value(o) && !(value = value_word(&w)))
