@@ -17,8 +17,9 @@ while IFS=$'\t' read -r table report; do
         { rocstats "$table" none 2>&1 || true; } | grep -q "is a table of the report $report:" ||
         echo "# the report $report has no table $table"
 done <<<"$kept" >"$work/wrong"
-for gone in $(awk -F'\t' '$3 == "-" { print $2 }' "$here/moved.tsv"); do
-    ! rocline schema stats | grep -q "\"$gone\"" || echo "# the table $gone is still there"
+rocline schema stats >"$work/schema"
+awk -F'\t' '$3 == "-" { print $2 }' "$here/moved.tsv" | while read -r gone; do
+    ! grep -q "\"$gone\"" "$work/schema" || echo "# the table $gone is still there"
 done >>"$work/wrong"
 [ -s "$work/wrong" ] && echo "not ok 1 tables are where they moved to" || echo "ok 1 tables are where they moved to"
 cat "$work/wrong"
