@@ -134,7 +134,7 @@ const rocl_report_def rocl_report_defs[ROCL_REPORTS] = {
                            "steps of a program, what stands out in them, and kernels that repeat"},
     [ROCL_REPORT_RANKS] = {"ranks",
                            {"rank", "Ranks"},
-                           "how even the work of ranks is, how late they come to collectives, who "
+                           "how evenly ranks work, how late they reach collectives, and who "
                            "waits"},
     [ROCL_REPORT_COUNTERS] = {"counters",
                               {"counter", "Counters"},

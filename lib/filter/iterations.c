@@ -32,12 +32,13 @@ rocl_status rocl_ranges_parse(const char *option, const char *text, int64_t leas
         (*ranges)[n++] = (rocl_range){(uint64_t)first, (uint64_t)last};
     }
     if (!n || !good)
-        return rocl_fail(err, ROCL_USAGE,
-                         "%s: \"%.100s\": numbers from %d on and ranges of them, such as %s",
-                         option, text, (int)least,
-                         strcmp(option, "--steps") ? "1,[5-8]"
-                                                   : "3,5-8 or 4-; --step-markers REGEX says which "
-                                                     "markers are steps");
+        return rocl_fail(
+            err, ROCL_USAGE,
+            "%s: \"%.100s\" is not a list of numbers, from %d on, or ranges, such as %s", option,
+            text, (int)least,
+            strcmp(option, "--steps") ? "1,[5-8]"
+                                      : "3,5-8 or 4-; --step-markers REGEX says which "
+                                        "markers are steps");
     rocl_range *r = *ranges;
     qsort(r, n, sizeof *r, rocl_compare_u64); /* by `first` */
     for (size_t i = 1; i < n; i++)

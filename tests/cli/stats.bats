@@ -48,7 +48,7 @@ keys() { # argument of rocstats...
     says '"gap_bucket" is not a table; did you mean gap_buckets?'
 }
 
-@test "a file for programs has the table that is called like the report, and all on request" {
+@test "CSV and TSV of a report hold the table of its name, and all on request" {
     needs jq
     for format in csv tsv; do
         [ "$(rocstats kernels --format $format "$db" | head -1 | tr '\t' ,)" = "$(rocstats --table kernels --format csv "$db" | head -1)" ]
@@ -716,7 +716,7 @@ END
     try 2 rocstats kernels --step-markers 'no such' --steps 1 rank0.json
     says '--steps: no marker has a name that --step-markers matches'
     try 2 rocstats kernels --steps x rank0.json
-    says '--steps: "x": numbers from 0 on'
+    says '--steps: "x" is not a list of numbers, from 0 on'
     try 2 rocstats kernels --step-markers '(' rank0.json
     says '--step-markers:'
 }

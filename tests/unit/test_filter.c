@@ -165,7 +165,7 @@ static void test_kernels(void **state)
         {{.kernel_exclude = LIST("")},
          "2 --exclude-name kernel:REGEX: \"\": an extended regular expression is needed"},
         {{.kernel_iterations = "0"},
-         "2 --kernel-iterations: \"0\": numbers from 1 on and ranges of them, such as 1,[5-8]"},
+         "2 --kernel-iterations: \"0\" is not a list of numbers, from 1 on, or ranges, such as 1,[5-8]"},
     };
     CHECK(rows);
 }

@@ -566,7 +566,7 @@ int options_compare(const program *p, const opt *o, void *values, const strings 
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* What help is asked for: the word behind the option, or the one before all options. */
+/* The word that help is asked for: it follows the option, or stands before all options. */
 static const char *help_about(const program *p, const char *values, const words *w)
 {
     const strings *operands = (const strings *)(const void *)(values + p->operands);

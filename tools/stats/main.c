@@ -326,7 +326,7 @@ static int sort_operands(cli *c)
         return usage_error("view must stand before all options");
     const rocl_report r = report_of_table(word);
     if (r < ROCL_REPORTS)
-        return usage_error("\"%s\" is a table of the report %s: name that, or --table %s", word,
+        return usage_error("\"%s\" is a table of the report %s: use that, or --table %s", word,
                            rocl_report_name(r), word);
     /* A word that is neither a report nor a file is more likely a mistyped report. */
     const int code = options_refuse_command(word);
@@ -605,7 +605,7 @@ static int check_output(cli *c, size_t behind)
     return bad;
 }
 
-/* A file for programs holds one table of each report: the one that is called like it. */
+/* CSV and TSV hold one table of each report: the one that has its name. */
 static const char *const *list_main_tables(uint32_t reports)
 {
     static const char *tables[ROCL_REPORTS + 1];
