@@ -1,6 +1,6 @@
-/* The report `doctor`: its rules, and how their findings get into its table. findings.c has their
- * words, doctor.c the rules on the whole trace and on one process, doctor_ranks.c those on several
- * processes. */
+/* The report `doctor`: its rules, and how their findings get into its table. doctor_rules.c has
+ * their words, doctor.c the rules on the whole trace and on one process, doctor_ranks.c those on
+ * several processes. */
 #pragma once
 
 #include "analysis/facts.h"

@@ -608,9 +608,7 @@ static bool has_help(const program *p, const char *word)
     bool has = !strcmp(word, "all") || !strcmp(word, "aliases");
     for (const opt_group *const *g = p->groups; *g && !has; g++)
         has = (*g)->title && !strcasecmp((*g)->title, word);
-    for (size_t i = 0; p->help_about && !has && p->operand_words(NULL, i); i++)
-        has = !strcmp(p->operand_words(NULL, i), word);
-    return has;
+    return has || (p->help_words && is_word_of(p->help_words, word));
 }
 
 int options_parse(const program *p, void *values, int argc, char **argv)

@@ -102,6 +102,7 @@ struct program {
     const char *first;              /* "a|b": the options of the first help; NULL: all of its own */
     /* Prints help about a word, such as a report; false: there is none. NULL: of no word. */
     bool (*help_about)(const program *p, const char *word);
+    rocl_word_fn *help_words;    /* those that help_about knows */
     const char *examples;        /* lines of help, indented */
     size_t operands;             /* offsetof the strings that operands are added to */
     bool alone;                  /* it may be called without an input */

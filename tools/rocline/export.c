@@ -119,6 +119,13 @@ static bool list_columns(bool all)
     return true;
 }
 
+static const char *help_word(const void *ctx, size_t i)
+{
+    static const char *const known[] = {"columns", "all-columns", NULL};
+    (void)ctx;
+    return known[i];
+}
+
 static bool help_about(const program *p, const char *word)
 {
     (void)p;
@@ -186,6 +193,7 @@ const program export_program = {
     .purpose = "Write events and definitions of a trace as Parquet, Arrow or JSON lines.",
     .groups = groups,
     .help_about = help_about,
+    .help_words = help_word,
     .examples =
         "  rocline export 4711_results.db\n"
         "  rocline export -o run -d tables rank*/*.db\n"

@@ -872,6 +872,7 @@ const program rocstats_program = {
     .groups = groups,
     .first = "output-file|format|top|sort|by|table|rank|include|name|steps",
     .help_about = help_about,
+    .help_words = report_word,
     .examples = "  rocstats 4711_results.db\n"
                 "  rocstats kernels --sort average --by agent -i rank*/*.db\n"
                 "  rocstats gaps --min-gap 5us --start 40% --end 60% trace.rpdb\n"
