@@ -160,7 +160,7 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
                         .ends = late->end - early->end,
                         .last = last->participant,
                         .first = first->participant,
-                        .event = {last->capture + 1, rocl_row_word(last->row, ROCL_DISPATCH)}};
+                        .event = {last->capture + 1, last->row}};
     if (m->count > 1)
         rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
 }
