@@ -527,9 +527,10 @@ static const char *check_late_rank(engine *a, const rocl_table *t)
                  known ? ": " : "", known ? causes[k].what : "");
         finding *f = add_finding(
             a, what, gain,
-            "the last in %.0f of %.0f %.40s; the others wait for %s, %.1f %% of their time in "
+            "the last in %.0f of %.0f %.40s%s; the others wait for %s, %.1f %% of their time in "
             "them%s%.*s%s",
             number_in(t, i, "last"), number_in(t, i, "meetings"), text_in(t, i, "meeting"),
+            !strcmp(text_in(t, i, "meeting"), "MPI") ? " calls" : "",
             rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")),
             number_in(t, i, "lost_percent"), *name ? "; the most in " : "", CUT(name));
         char where[32];
@@ -557,7 +558,7 @@ static void check_launches(engine *a, const rocl_table *t, const char *what, con
     const double much = 10; /* percent */
     double most = 0;
     size_t row = 0, count = 0;
-    char why[96], others[32] = "";
+    char why[96], others[48] = "";
     for (size_t i = 0; i < t->row_count; i++) {
         const double share = number_in(t, i, "percent");
         if (share < much || !is_reason(t, i, why))
@@ -812,7 +813,7 @@ static const rule rules[] = {
      check_host_bound,
      IDLE_TIMES,
      false,
-     "memory-churn"},
+     "memory-churn late-rank"},
     {{"sync-waits", "gaps", "more than 10 % of the time of a GPU",
       "A GPU has no work, since the host waited for all work to end before it launched more.",
       "total_ns of the class sync in gap_classes / wall_ns of the GPU",
@@ -821,7 +822,7 @@ static const rule rules[] = {
      check_sync_waits,
      IDLE_TIMES,
      false,
-     "memory-churn"},
+     "memory-churn late-rank"},
     {{"launch-overhead", "gaps", "more than 10 % of the time of a GPU",
       "Kernels take less time than their launches: the GPU waits for the next one.",
       "total_ns of the class launch in gap_classes / wall_ns of the GPU",
@@ -1244,8 +1245,8 @@ static void relate_findings(engine *a)
         finding *f = &a->list[i];
         bool explained = false;
         for (size_t k = 0; k < a->count && f->by; k++)
-            explained |= is_listed(f->by->explained_by, a->list[k].rule) &&
-                         2 * a->list[k].gain >= f->gain && a->list[k].gain > 0;
+            explained |= is_listed(f->by->explained_by, a->list[k].rule) && f->gain > 0 &&
+                         2 * a->list[k].gain >= f->gain;
         if (explained)
             f->level = NULL;
     }
