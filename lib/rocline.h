@@ -1056,6 +1056,7 @@ typedef struct rocl_growth {
     uint64_t count;
     bool added;         /* the worst is not in A */
     double percent;     /* by which the worst grew; may be infinite */
+    double cost;        /* of the worst, in ns */
     const char *domain; /* of the worst; NULL: of all domains together */
     const char *name;   /* of the worst, owned by the tables; NULL: the whole domain */
 } rocl_growth;
@@ -1065,6 +1066,12 @@ typedef struct rocl_growth {
 typedef struct rocl_gate {
     double average, total; /* limits in percent; infinite: none */
     bool totals;           /* the table of limits includes those of totals */
+    /* All names are tested; else only kernels that are no communication: others may wait, and
+     * become longer where something else does. */
+    bool all;
+    /* Why nothing could be tested, although there is a limit; owned by the tables. NULL: something
+     * was. Then nothing below counts. */
+    const char *untested;
     /* Names that are new, or whose average grew by more than the limit: significantly (grown), or
      * with too few calls for any growth to be significant (not_judged). */
     rocl_growth grown, not_judged;
@@ -1073,8 +1080,8 @@ typedef struct rocl_gate {
     rocl_growth total_names, total_domains, total_trace;
 } rocl_gate;
 
-/* Compares two traces by domain and name, in one table, the largest change of total time first. Of
- * the options only top, brief, header and comparability apply. gate (may be NULL) has the limits,
+/* Compares two traces by domain and name, the largest change of total time first. Of the options
+ * only top, brief, header and comparability apply. gate (may be NULL) has the limits,
  * and gets the results. One pass over each trace; ROCL_PARTIAL as of rocl_stats(). Free the tables
  * with rocl_tables_free(). */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,

@@ -672,52 +672,47 @@ static rocl_judgement judge_domain(const char *domain, const int64_t total[SIDES
 
 static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const rocl_collector *c)
 {
-    rocl_limits limits = {0};
+    rocl_limits limits = rocl_limits_begin(g);
     int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
-    double worst[5] = {0};
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
-    for (size_t i = 0; i < p->count; i++)
-        for (unsigned k = A; k <= B; k++) {
-            int64_t *total = &totals[p->all[i].domain][k];
-            *total = rocl_add_saturated(*total, p->all[i].of[k].total);
+    const bool averages = isfinite(g->average);
+    bool *tested = calloc(p->count + 1, sizeof *tested);
+    out->incomplete |= !tested;
+    for (size_t i = 0; tested && i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name, pr->name_len,
+                                     (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
+        for (unsigned k = A; tested[i] && k <= B; k++) {
+            totals[pr->domain][k] = rocl_add_saturated(totals[pr->domain][k], pr->of[k].total);
+            all[k] = rocl_add_saturated(all[k], pr->of[k].total);
         }
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        for (unsigned k = A; k <= B; k++)
-            all[k] = rocl_add_saturated(all[k], totals[d][k]);
-    for (size_t i = 0; i < p->count; i++) {
+    }
+    for (size_t i = 0; tested && i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        rocl_judgement j = judge_average(pr, small, g->average);
-        if (j.verdict == ROCL_VERDICT_NOT_TESTED)
-            rocl_count_growth(&g->not_judged, &j, &worst[0], out);
-        else if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->grown, &j, &worst[1], out);
-        if (isfinite(g->average))
-            rocl_limits_add(&limits, &j);
-        j = judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, small,
-                       g->total);
-        if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->total_names, &j, &worst[2], out);
-        if (isfinite(g->total) && g->totals)
-            rocl_limits_add(&limits, &j);
+        rocl_judgement j[] = {judge_average(pr, small, g->average),
+                              judge_pair(pr, "total", (double)pr->of[A].total,
+                                         (double)pr->of[B].total, small, g->total)};
+        for (unsigned k = 0; k < 2 && !tested[i]; k++) {
+            j[k].verdict = ROCL_VERDICT_IGNORED;
+            j[k].reason = "communication: --include kernel tests it";
+        }
+        if (!tested[i] && pr->domain != ROCL_DOMAIN_KERNELS)
+            continue;
+        rocl_limits_add(&limits, &j[0],
+                        j[0].verdict == ROCL_VERDICT_FAILED ? &g->grown : &g->not_judged, averages,
+                        out);
+        rocl_limits_add(&limits, &j[1], &g->total_names, g->totals, out);
     }
+    free(tested);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
                                               is_small(totals[d][B], all[B]), g->total);
-        if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->total_domains, &j, &worst[3], out);
-        if (g->totals && (totals[d][A] || totals[d][B]))
-            rocl_limits_add(&limits, &j);
+        rocl_limits_add(&limits, &j, &g->total_domains,
+                        g->totals && (totals[d][A] || totals[d][B]), out);
     }
     const rocl_judgement j = judge_domain(NULL, all, false, g->total);
-    if (j.verdict == ROCL_VERDICT_FAILED)
-        rocl_count_growth(&g->total_trace, &j, &worst[4], out);
-    if (g->totals)
-        rocl_limits_add(&limits, &j);
-    if (c->options->comparability && (isfinite(g->average) || g->totals))
-        rocl_limits_put(&limits, out, c);
-    else
-        free(limits.all);
+    rocl_limits_add(&limits, &j, &g->total_trace, g->totals, out);
+    rocl_limits_put(&limits, out, c);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

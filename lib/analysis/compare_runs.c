@@ -443,32 +443,25 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const 
 static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
                        const rocl_collector *c)
 {
-    rocl_limits limits = {0};
-    double worst[2] = {0}, domains[ROCL_DOMAINS + 1] = {0};
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
+    rocl_limits limits = rocl_limits_begin(g);
+    double domains[ROCL_DOMAINS + 1] = {0};
     for (size_t i = 0; i < rows->count; i++)
         if (rows->all[i].place < ROCL_DOMAINS)
             domains[rows->all[i].place] += rows->all[i].of[B].mean;
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *row = &rows->all[i];
         const double domain = domains[row->place];
-        if (row->judged && isfinite(g->average)) {
-            const rocl_judgement j = judge_row(rows, row, "average", g->average, domain);
-            if (j.verdict == ROCL_VERDICT_FAILED)
-                rocl_count_growth(&g->grown, &j, &worst[0], out);
-            rocl_limits_add(&limits, &j);
-        }
-        if (row->judged && g->totals) {
-            const rocl_judgement j = judge_row(rows, row, "total", g->total, domain);
-            if (j.verdict == ROCL_VERDICT_FAILED)
-                rocl_count_growth(&g->total_names, &j, &worst[1], out);
-            rocl_limits_add(&limits, &j);
-        }
+        if (!row->judged ||
+            !rocl_limits_test(&limits, c, row->place, row->name, row->name_len, row->runs))
+            continue;
+        const rocl_judgement j[] = {judge_row(rows, row, "average", g->average, domain),
+                                    judge_row(rows, row, "total", g->total, domain)};
+        if (isfinite(g->average))
+            rocl_limits_add(&limits, &j[0], &g->grown, true, out);
+        if (g->totals)
+            rocl_limits_add(&limits, &j[1], &g->total_names, true, out);
     }
-    if (limits.count && c->options->comparability)
-        rocl_limits_put(&limits, out, c);
-    else
-        free(limits.all);
+    rocl_limits_put(&limits, out, c);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

@@ -261,7 +261,7 @@ static void put_envelope_member(schema *s, unsigned member, const char *command,
         [ROCL_ANSWER_ROCLINE] = "\"type\": \"string\"",
         [ROCL_ANSWER_WARNINGS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
         [ROCL_ANSWER_ERRORS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
-        [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 5",
+        [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 6",
     };
     begin_object(s, rocl_answer_members[member].key);
     put_text_member(s, "description", rocl_answer_members[member].help);

@@ -13,6 +13,7 @@ typedef struct comparison {
     glob_t matches[2];                       /* own these paths */
     bool runs;                               /* several of them are compared */
     rocl_gate gate;
+    rocl_status verdict;                 /* the exit code that the limits ask for */
     strings b; /* inputs of the second trace; those of the first are the common ones */
 } comparison;
 
@@ -27,7 +28,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind);
 /* Is this output the baseline? */
 bool comparison_reads(const comparison *cmp, const char *path);
 
-/* Makes the tables. t: of the common inputs. ROCL_PARTIAL also if names grew too much, which it
- * reports. */
+/* Makes the tables. t: of the common inputs. Reports what exceeds the limits, and sets the verdict:
+ * ROCL_LIMIT; ROCL_INPUT: nothing could be tested. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err);

@@ -125,11 +125,12 @@ static const opt report_options[] = {
      "(default: "
      "for text and md 60, or fewer on a narrow terminal; 1000 for the other formats)"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
-     "percentage on average, or is new"},
+     "with compare: exit with 6 if a kernel takes significantly longer in B, by more than this "
+     "percentage on average, or is new; --include tests all that it names, such as marker or "
+     "kernel,copy"},
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
-     "more than this percentage, or if a name is new, even with few calls"},
+     "with compare: exit with 6 if the total time of a kernel or of all kernels grew by more than "
+     "this percentage, or if one is new, even with few calls; with --include as above"},
     {"a", 0, OPT_LIST, offsetof(cli, compare.runs_a), "PATTERN", NULL, 0, 0,
      "with compare: each file or folder that matches is a run of A, such as 'base/*.db', and may "
      "be "
@@ -860,7 +861,10 @@ static int run_rocstats(const program *p, int argc, char **argv)
         c.common.team_collects = rocl_stats_rank;
         c.common.team_writes = rocl_stats_collects(&c.stats);
     }
-    return code < 0 ? common_run(&c.common, write_reports, &c) : code;
+    if (code < 0)
+        code = common_run(&c.common, write_reports, &c);
+    /* A limit that is exceeded says more than records that were left out, and these are told. */
+    return code <= ROCL_PARTIAL && c.compare.verdict ? (int)c.compare.verdict : code;
 }
 
 const program rocstats_program = {
