@@ -1353,18 +1353,20 @@ ROCL_API rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t 
  *     {"rocline": "0.1.0", "schema": 1, "command": "stats", "trace": {...}, "data": {...},
  *      "warnings": [...], "errors": [...], "exit_code": 0}
  *
- * trace and data are null if nothing was put, and may come in any order, which means nothing. The
- * file at `path` ("-": standard output) is opened once there are data; after an error it stays as
- * it was, and the answer with the errors goes to standard output. */
+ * A comparison also has "trace_b". Traces and data are null if nothing was put, and may come in any
+ * order, which means nothing. The file at `path` ("-": standard output) is opened once there are
+ * data; after an error before the last of them it stays as it was, and the answer with the errors
+ * goes to standard output. */
 typedef struct rocl_answer rocl_answer;
 
 /* inputs: as the user named them, NULL-terminated, or NULL; used to find the file that a message is
  * about. They must live as long as the answer. */
 ROCL_API rocl_status rocl_answer_open(rocl_answer **a, const char *path, const char *command,
                                       const char *const *inputs, rocl_error *err);
-/* Puts the tables of rocl_describe_trace(), once; at most `most` rows of each list, SIZE_MAX:
- * all. */
-ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most);
+/* Puts the tables of rocl_describe_trace(), once, and once more for trace B of a comparison; at most
+ * `most` rows of each list, SIZE_MAX: all. */
+ROCL_API void rocl_answer_put_trace(rocl_answer *a, bool b, const rocl_tables *description,
+                                    size_t most);
 /* Puts the data as an object with a member for each table, by its key. Either call this once, or
  * the next: */
 ROCL_API rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data,

@@ -13,6 +13,7 @@
 
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/change.h"
 #include "analysis/compare_renamed.h"
 #include "analysis/compare_runs.h"
 #include "analysis/compare_sequence.h"
@@ -390,7 +391,10 @@ static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&likeness_table,
+const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
+                                                     &rocl_header_tables[ROCL_HEADER_A],
+                                                     &rocl_header_tables[ROCL_HEADER_B],
+                                                     &likeness_table,
                                                      &rocl_causes_table,
                                                      &compare_table,
                                                      &class_table,
@@ -717,6 +721,23 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* Where the times of a trace were not noted, or it has none, the wall time of GPUs. */
+static void put_change(const rocl_side *sides, rocl_tables *out, const rocl_collector *c)
+{
+    rocl_change change = {.quantity = "wall time of the trace", .p = NAN, .cause_change = NAN};
+    for (unsigned k = A; k <= B; k++)
+        change.total[k] = rocl_side_length(&sides[k]);
+    if (isnan(change.total[A]) && isnan(change.total[B])) {
+        change.quantity = "wall time of GPUs";
+        for (unsigned k = A; k <= B; k++)
+            change.total[k] = sides[k].gpu_time.gpus
+                                  ? (double)sides[k].gpu_time.whole[ROCL_WALL_GPU]
+                                  : NAN;
+    }
+    rocl_change_explain(&change, out);
+    rocl_change_put(&change, out, c);
+}
+
 static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
                               const rocl_collector *c, rocl_error *err)
 {
@@ -756,6 +777,8 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
         st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
         check_gate(gate, &p, out, &c);
+    if (st == ROCL_OK && o->comparability)
+        put_change(sides, out, &c);
     free(p.all);
     free(p.same);
     rocl_strings_free(p.keys);

@@ -7,6 +7,7 @@
 
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/change.h"
 #include "analysis/compare_renamed.h"
 #include "analysis/compare_runs.h"
 #include "analysis/domains.h"
@@ -389,6 +390,50 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
     rocl_add_top_rows(&t, rows->all, rows->count, sizeof *rows->all, add_nothing);
 }
 
+/* The cause is the row of GPU work, or of idle time, that changed most in the direction of the
+ * whole, of those that are no noise. */
+static rocl_status put_change(const rocl_runs *r, const run_rows *rows, rocl_tables *out,
+                              const rocl_collector *c, rocl_error *err)
+{
+    rocl_change change = {.quantity = "wall time of the trace", .cause_change = NAN};
+    double *values = calloc(SIDES * r->count, sizeof *values);
+    rocl_sample_mean mean[SIDES];
+    bool known = true;
+    if (!values)
+        return rocl_fail_memory(err);
+    for (size_t i = 0; i < r->count; i++)
+        known &= !isnan(rocl_side_length(&r->all[i]));
+    change.quantity = known ? change.quantity : "wall time of GPUs";
+    for (size_t i = 0; i < r->count; i++) {
+        const rocl_side *s = &r->all[i];
+        values[s->bit * r->count + change.runs[s->bit]++] =
+            known ? rocl_side_length(s) : gpu_wall(&s->gpu_time);
+    }
+    for (unsigned k = A; k <= B; k++) {
+        mean[k] = rocl_sample_of(values + k * r->count, change.runs[k]);
+        change.total[k] = mean[k].mean;
+    }
+    free(values);
+    change.p = rocl_welch_p(&mean[A], &mean[B]);
+    const double whole = change.total[B] - change.total[A];
+    for (size_t i = 0; i < rows->count; i++) {
+        const run_row *row = &rows->all[i];
+        const bool is_idle = row->place == ROCL_DOMAINS && !strcmp(row->name, "idle");
+        if (!row->significant || row->change * whole <= 0 ||
+            (!is_idle && row->place != ROCL_DOMAIN_KERNELS &&
+             row->place != ROCL_DOMAIN_MEMORY_COPIES))
+            continue;
+        change.cause = row->domain;
+        change.class = row->class;
+        change.most = row->name;
+        change.most_len = row->name_len;
+        change.cause_change = row->change;
+        break;
+    }
+    rocl_change_put(&change, out, c);
+    return ROCL_OK;
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Only B has it, but it is a step, of which A has others. */
@@ -489,6 +534,9 @@ rocl_status rocl_runs_compare(rocl_runs *r, rocl_trace *t, const rocl_stats_opti
         put_rows(&rows, out, &c);
         if (gate)
             check_runs(gate, &rows, out, &c);
+        st = o->comparability ? put_change(r, &rows, out, &c, err) : ROCL_OK;
+    }
+    if (st == ROCL_OK) {
         st = rocl_check_complete(out, t, err);
     }
     free(rows.all);

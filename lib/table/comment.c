@@ -101,7 +101,13 @@ void rocl_table_write_comment(rocl_table_writer *w)
     const rocl_table *causes = rocl_tables_find(w->tables, "compare_causes");
     const rocl_table *runs = rocl_tables_find(w->tables, "compare_runs");
     const rocl_table *sequence = rocl_tables_find(w->tables, "compare_sequence");
-    rocl_buf_str(&w->buf, "## From A to B\n\n");
+    const rocl_table *change = rocl_tables_find(w->tables, "compare_change");
+    rocl_buf_str(&w->buf, "## ");
+    if (change && change->note)
+        rocl_table_put_escaped(&w->buf, change->note, strlen(change->note));
+    else
+        rocl_buf_str(&w->buf, "From A to B");
+    rocl_buf_str(&w->buf, "\n\n");
     if (limits) {
         static const char *const keys[] = {"name",          "domain",   "rule",
                                            "before_ns",     "after_ns", "growth_percent",
@@ -113,8 +119,9 @@ void rocl_table_write_comment(rocl_table_writer *w)
                 if (n < MOST_ROWS)
                     rows[n++] = i;
             }
-        rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
-                        limits->note ? limits->note : "");
+        const char *note = limits->note ? limits->note : "";
+        const bool none = !strncmp(note, "nothing was tested", 18);
+        rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed || none ? "Failed" : "Passed", note);
         if (n)
             put_rows(w, limits, rows, n, keys);
     }

@@ -115,7 +115,9 @@ const rocl_answer_member rocl_answer_members[ROCL_ANSWER_MEMBERS] = {
                                              "goes or changes its meaning, not when one is added"},
     [ROCL_ANSWER_COMMAND] = {"command", "the command that was asked"},
     [ROCL_ANSWER_TRACE] = {"trace", "what was read; null where the command reads no trace, or "
-                                    "could not open it"},
+                                    "could not open it; of a comparison A, and null if that is "
+                                    "a baseline or several runs"},
+    [ROCL_ANSWER_TRACE_B] = {"trace_b", "of compare only: B; null if that is several runs"},
     [ROCL_ANSWER_DATA] = {"data", "the answer; null after an error"},
     [ROCL_ANSWER_WARNINGS] = {"warnings", "what to know of the answer"},
     [ROCL_ANSWER_ERRORS] = {"errors", "why there is no answer, or not all of it"},
@@ -124,6 +126,11 @@ const rocl_answer_member rocl_answer_members[ROCL_ANSWER_MEMBERS] = {
                                "2 wrong usage; 3 input, 4 output, 5 internal error; 6 done, "
                                "but a limit is exceeded"},
 };
+
+bool rocl_answer_has(const char *command, unsigned member)
+{
+    return member != ROCL_ANSWER_TRACE_B || (command && !strcmp(command, "compare"));
+}
 
 const rocl_answer_member rocl_message_members[ROCL_MESSAGE_MEMBERS] = {
     {"code", "one of partial, usage, input, output, internal, limit, notice"},
@@ -204,9 +211,9 @@ static rocl_status open_output(rocl_answer *a, rocl_error *err)
 }
 
 /* The rows of its tables alone; a table of one thing is an object. */
-void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most)
+void rocl_answer_put_trace(rocl_answer *a, bool b, const rocl_tables *description, size_t most)
 {
-    begin_member(a, ROCL_ANSWER_TRACE);
+    begin_member(a, b ? ROCL_ANSWER_TRACE_B : ROCL_ANSWER_TRACE);
     for (size_t i = 0; i < description->count; i++) {
         const rocl_table *t = &description->tables[i];
         put_key(&a->w.buf, i ? ",\n   " : "{", t->key);
@@ -345,7 +352,7 @@ rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)
         st = rocl_out_open(&a->w.out, failed ? "-" : a->path, err);
     a->w.err = err;
     for (unsigned m = ROCL_ANSWER_TRACE; m <= ROCL_ANSWER_DATA; m++)
-        if (!a->has[m]) {
+        if (!a->has[m] && rocl_answer_has(a->command, m)) {
             begin_member(a, m);
             rocl_buf_str(&a->w.buf, "null");
         }

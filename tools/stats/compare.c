@@ -260,13 +260,11 @@ static rocl_status compare_baseline(comparison *cmp, const rocl_stats_options *o
 static rocl_status compare_traces(comparison *cmp, const common *c, const rocl_stats_options *o,
                                   rocl_trace *a, rocl_tables **tables, rocl_error *err)
 {
-    rocl_trace *b = NULL;
-    rocl_status s = common_open(c, &cmp->b, &b, err);
+    rocl_status s = common_open(c, &cmp->b, &cmp->other, err);
     if (s <= ROCL_PARTIAL)
-        s = rocl_compare(a, b, o, &cmp->gate, tables, err);
+        s = rocl_compare(a, cmp->other, o, &cmp->gate, tables, err);
     if (s <= ROCL_PARTIAL)
-        common_report(c, b);
-    rocl_trace_close(b);
+        common_report(c, cmp->other);
     return s;
 }
 

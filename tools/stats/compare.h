@@ -15,6 +15,7 @@ typedef struct comparison {
     rocl_gate gate;
     rocl_status verdict;                 /* the exit code that the limits ask for */
     strings b; /* inputs of the second trace; those of the first are the common ones */
+    rocl_trace *other; /* the second trace, once it is compared, if it is not the common one */
 } comparison;
 
 /* The number of words after "--" on the command line; 0: none. */
@@ -29,6 +30,6 @@ int comparison_check(comparison *cmp, common *c, size_t behind);
 bool comparison_reads(const comparison *cmp, const char *path);
 
 /* Makes the tables. t: of the common inputs. Reports what exceeds the limits, and sets the verdict:
- * ROCL_LIMIT; ROCL_INPUT: nothing could be tested. */
+ * ROCL_LIMIT; ROCL_INPUT: nothing could be tested. Close the other trace. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err);

@@ -658,10 +658,11 @@ static void settle_reports(cli *c)
     c->stats.ids |= c->doctor || answer_is_wanted();
     /* One report is often the input of a pipe. */
     const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
-    c->stats.header = c->format == ROCL_TABLE_HTML ||
-                      (c->format == ROCL_TABLE_JSON && !answer_is_wanted()) ||
-                      (overview && c->stats.pictures);
-    c->common.note_times |= c->stats.header || c->stats.pictures;
+    c->stats.header =
+        c->format == ROCL_TABLE_HTML || c->format == ROCL_TABLE_JUNIT ||
+        (c->format == ROCL_TABLE_JSON && (!answer_is_wanted() || c->compare.wanted)) ||
+        (overview && c->stats.pictures);
+    c->common.note_times |= c->stats.header || c->stats.pictures || c->compare.wanted;
     if (picks_tables(c) && c->stats.pictures)
         c->stats.header = false;
     c->stats.comparability =
@@ -726,9 +727,11 @@ static int check_options(cli *c, size_t behind)
         bad = check_output(c, behind);
     if (bad >= 0)
         return bad;
-    settle_reports(c);
-    if (c->compare.wanted)
+    if (c->compare.wanted && answer_is_wanted())
         answer_set_command("compare");
+    else if (c->compare.wanted && c->format == ROCL_TABLE_JSON)
+        answer_begin("compare");
+    settle_reports(c);
     return -1;
 }
 
@@ -789,7 +792,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
                                                !strcmp(c->summary_file, "stderr"));
     const unsigned terminal = output_width(&c->common);
-    const table_output o = {
+    table_output o = {
         .budget = c->budget,
         .table = {
             .path = c->path,
@@ -815,6 +818,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
                         : run_reports(c, t, &tables, err);
     const rocl_trust trust =
         c->doctor && s <= ROCL_PARTIAL ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
+    /* What the answer describes: of a comparison A, and B. */
+    const rocl_trace *described = c->compare.runs || c->compare.baseline ? NULL : t;
+    o.b = c->compare.baseline ? t : c->compare.other;
     if (s <= ROCL_PARTIAL) {
         const bool picks = picks_tables(c);
         for (size_t i = 0; picks && i < c->only.n; i++)
@@ -829,7 +835,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         if (written == ROCL_OK && reports)
             written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
                                                c->group_by_queue, NULL, err)
-                                  : tables_write(&o, t, tables, err);
+                                  : tables_write(&o, described, tables, err);
         if (written == ROCL_PARTIAL) { /* the page has texts that were repaired */
             s = ROCL_PARTIAL;
             written = ROCL_OK;
@@ -842,6 +848,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             output_done(c->path);
     }
     rocl_tables_free(tables);
+    rocl_trace_close(c->compare.other);
     return s;
 }
 
@@ -864,7 +871,8 @@ static int run_rocstats(const program *p, int argc, char **argv)
     if (code < 0)
         code = common_run(&c.common, write_reports, &c);
     /* A limit that is exceeded says more than records that were left out, and these are told. */
-    return code <= ROCL_PARTIAL && c.compare.verdict ? (int)c.compare.verdict : code;
+    code = code <= ROCL_PARTIAL && c.compare.verdict ? (int)c.compare.verdict : code;
+    return answer_is_wanted() && strncmp(p->name, "rocline ", 8) ? answer_end(code) : code;
 }
 
 const program rocstats_program = {

@@ -208,7 +208,13 @@ void rocl_html_put_overview(rocl_table_writer *w)
     const rocl_tables *all = w->tables;
     const rocl_table *kernels = rocl_tables_find(all, "kernels");
     const rocl_table *markers = rocl_tables_find(all, "markers"); /* of a trace without kernels */
+    const rocl_table *change = rocl_tables_find(all, "compare_change");
+    const rocl_table *limits = rocl_tables_find(all, "compare_limits");
     rocl_buf *b = &w->buf;
+    if (change && change->note)
+        rocl_html_put(b, "<p><a href=\"#compare_causes\"><b>%s</b></a></p>\n", change->note);
+    if (limits && limits->note)
+        rocl_html_put(b, "<p><a href=\"#compare_limits\">Limits</a>: %s</p>\n", limits->note);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const rocl_table *t = rocl_tables_find(all, headers[i]);
         if (t) {

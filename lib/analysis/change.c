@@ -1,0 +1,146 @@
+/* The change of the whole, in a sentence and in numbers. */
+#include "analysis/change.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/causes.h"
+#include "table/format.h"
+
+#define LEVEL 0.01 /* level of significance */
+
+double rocl_side_length(const rocl_side *s)
+{
+    const rocl_datum *d = &s->header[ROCL_HEADER_DURATION];
+    return d->type == ROCL_DATUM_INT ? (double)d->i : NAN;
+}
+
+static double change_of(const rocl_change *c)
+{
+    return c->total[1] - c->total[0];
+}
+
+static double percent_of(const rocl_change *c)
+{
+    return c->total[0] > 0 ? 100 * change_of(c) / c->total[0] : NAN;
+}
+
+void rocl_change_explain(rocl_change *c, const rocl_tables *out)
+{
+    const rocl_table *t = rocl_tables_find(out, "compare_causes");
+    for (size_t i = 1; t && i < t->row_count; i++) { /* the first row is the whole */
+        const double change = rocl_datum_number(rocl_table_find_cell(t, i, "change_ns"));
+        if (!(change * change_of(c) > 0))
+            continue;
+        const rocl_datum *class = rocl_table_find_cell(t, i, "class");
+        const rocl_datum *most = rocl_table_find_cell(t, i, "most");
+        c->cause = rocl_datum_str(rocl_table_find_cell(t, i, "cause"));
+        c->class = class->type == ROCL_DATUM_TEXT ? class->text : NULL;
+        c->most = most->type == ROCL_DATUM_TEXT ? most->text : NULL;
+        c->most_len = most->len;
+        c->cause_change = change;
+        return;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static rocl_datum field_change(const rocl_report_rows *r, const void *row)
+{
+    const double v = change_of(row);
+    return rocl_field_number(r, &v);
+}
+
+static rocl_datum field_percent(const rocl_report_rows *r, const void *row)
+{
+    const double v = percent_of(row);
+    return rocl_field_real(r, &v);
+}
+
+static rocl_datum field_most(const rocl_report_rows *r, const void *row)
+{
+    const rocl_change *c = row;
+    return c->most ? rocl_datum_text(r->out, c->most, c->most_len) : (rocl_datum){0};
+}
+
+static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
+{
+    const rocl_change *c = row;
+    const char *yes = c->p < LEVEL ? "yes" : "no";
+    return isfinite(c->p) ? rocl_datum_text(r->out, yes, strlen(yes)) : (rocl_datum){0};
+}
+
+#define CELL(field) ROCL_ALWAYS, ROCL_CELL(rocl_change, field)
+#define NS(field)   ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_number, rocl_change, field)
+
+static const rocl_column columns[] = {
+    {"quantity", "Of", ROCL_UNIT_SENTENCE, CELL(quantity)},
+    {"total_a_ns", "A", NS(total[0])},
+    {"total_b_ns", "B", NS(total[1])},
+    {"change_ns", "Change", ROCL_UNIT_NS, ROCL_ALWAYS, field_change, 0},
+    {"change_percent", "Change %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, field_percent, 0},
+    {"p", "p", ROCL_UNIT_NUMBER, ROCL_IF_OWN, ROCL_CELL(rocl_change, p)},
+    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_IF_OWN, field_significant, 0},
+    {"cause", "Largest cause", ROCL_UNIT_TEXT, CELL(cause)},
+    {"class", "Class", ROCL_UNIT_TEXT, CELL(class)},
+    {"cause_change_ns", "By it", NS(cause_change)},
+    {"most", "The most by", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_most, 0},
+};
+
+const rocl_table_def rocl_change_table = {&rocl_compare_tab, "compare_change", "Change",
+                                          ROCL_COLUMNS(columns)};
+
+static void put_ns(rocl_buf *b, double ns)
+{
+    rocl_datum_put_displayed(b, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = ns}, ROCL_UNIT_NS);
+}
+
+/* Less than what a sentence shows of it is no change. */
+static void put_sentence(rocl_buf *b, const rocl_change *c)
+{
+    const double percent = percent_of(c);
+    const bool same = change_of(c) == 0 || fabs(percent) < 0.05;
+    if (!isfinite(c->total[0]) || !isfinite(c->total[1])) {
+        rocl_buf_printf(b, "nothing to compare, as %s no events",
+                        isfinite(c->total[0])   ? "B has"
+                        : isfinite(c->total[1]) ? "A has"
+                                                : "A and B have");
+        return;
+    }
+    if (same)
+        rocl_buf_str(b, "B takes as long as A: ");
+    else if (!isfinite(percent))
+        rocl_buf_str(b, "B is slower: ");
+    else
+        rocl_buf_printf(b, "B is %.1f %% %s: ", fabs(percent), percent > 0 ? "slower" : "faster");
+    put_ns(b, c->total[0]);
+    rocl_buf_str(b, " -> ");
+    put_ns(b, c->total[1]);
+    rocl_buf_printf(b, ", %s", c->quantity);
+    if (c->runs[0])
+        rocl_buf_printf(b, ", means of %zu and %zu runs, %s the noise between runs (p = %.2g)",
+                        c->runs[0], c->runs[1], c->p < LEVEL ? "more than" : "within", c->p);
+    if (!c->cause || same)
+        return;
+    rocl_buf_printf(b, "; largest cause: %s%s%s%s, ", c->cause, c->class ? " (" : "",
+                    c->class ? c->class : "", c->class ? ")" : "");
+    put_ns(b, c->cause_change);
+}
+
+void rocl_change_put(const rocl_change *c, rocl_tables *out, const rocl_collector *of)
+{
+    rocl_buf text = {0};
+    const rocl_report_rows r =
+        rocl_begin_table(of, out, &rocl_change_table, c->runs[0] ? ROCL_IF_OWN : 0);
+    put_sentence(&text, c);
+    out->incomplete |= text.failed;
+    if (!text.failed)
+        rocl_set_note(&r, "%.*s", (int)text.len, (const char *)text.data);
+    rocl_buf_free(&text);
+    rocl_add_row(&r, c);
+    if (!r.table)
+        return;
+    const rocl_table last = out->tables[out->count - 1];
+    memmove(out->tables + 1, out->tables, (out->count - 1) * sizeof last);
+    out->tables[0] = last;
+}
