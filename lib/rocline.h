@@ -1130,10 +1130,11 @@ typedef enum rocl_table_format {
     ROCL_TABLE_HTML,    /* one page with charts, for a browser */
     ROCL_TABLE_FOLDED,  /* the report attribution, as lines "outer;inner;kernel NS" */
     ROCL_TABLE_JUNIT,   /* the limits of a comparison as test cases in XML */
+    ROCL_TABLE_GITHUB,  /* a comparison as workflow commands of GitHub Actions */
 } rocl_table_format;
 
 /* What users call them. */
-#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit"
+#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit|github"
 /* The format of this name. False: there is none. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 

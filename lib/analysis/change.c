@@ -140,6 +140,7 @@ void rocl_change_put(const rocl_change *c, rocl_tables *out, const rocl_collecto
     rocl_add_row(&r, c);
     if (!r.table)
         return;
+    r.table->essential = true;
     const rocl_table last = out->tables[out->count - 1];
     memmove(out->tables + 1, out->tables, (out->count - 1) * sizeof last);
     out->tables[0] = last;

@@ -711,8 +711,8 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
                                               is_small(totals[d][B], all[B]), g->total);
-        rocl_limits_add(&limits, &j, &g->total_domains,
-                        g->totals && (totals[d][A] || totals[d][B]), out);
+        rocl_limits_add(&limits, &j, &g->total_domains, g->totals && (totals[d][A] || totals[d][B]),
+                        out);
     }
     const rocl_judgement j = judge_domain(NULL, all, false, g->total);
     rocl_limits_add(&limits, &j, &g->total_trace, g->totals, out);
@@ -730,9 +730,8 @@ static void put_change(const rocl_side *sides, rocl_tables *out, const rocl_coll
     if (isnan(change.total[A]) && isnan(change.total[B])) {
         change.quantity = "wall time of GPUs";
         for (unsigned k = A; k <= B; k++)
-            change.total[k] = sides[k].gpu_time.gpus
-                                  ? (double)sides[k].gpu_time.whole[ROCL_WALL_GPU]
-                                  : NAN;
+            change.total[k] =
+                sides[k].gpu_time.gpus ? (double)sides[k].gpu_time.whole[ROCL_WALL_GPU] : NAN;
     }
     rocl_change_explain(&change, out);
     rocl_change_put(&change, out, c);

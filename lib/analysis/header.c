@@ -275,7 +275,8 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
     const rocl_stats_options options = {0};
     const rocl_collector c = {.options = &options};
     const bool several = cells[RUNS].type == ROCL_DATUM_TEXT;
-    const rocl_report_rows r = rocl_begin_table(&c, out, &rocl_header_tables[which], several ? ROCL_IF_OWN : 0);
+    const rocl_report_rows r =
+        rocl_begin_table(&c, out, &rocl_header_tables[which], several ? ROCL_IF_OWN : 0);
     if (r.table)
         r.table->fields = r.table->header = true;
     rocl_add_row(&r, cells);

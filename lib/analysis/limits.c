@@ -22,10 +22,9 @@ rocl_limits rocl_limits_begin(rocl_gate *g)
 bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, const char *name,
                       size_t n, const uint64_t calls[2])
 {
-    const bool tested =
-        l->gate->all ||
-        (domain == ROCL_DOMAIN_KERNELS &&
-         rocl_classify_kernel(c->trace->classes, name, n) != ROCL_CLASS_COMMUNICATION);
+    const bool tested = l->gate->all || (domain == ROCL_DOMAIN_KERNELS &&
+                                         rocl_classify_kernel(c->trace->classes, name, n) !=
+                                             ROCL_CLASS_COMMUNICATION);
     for (unsigned k = 0; k < 2; k++)
         *(tested ? &l->has[k] : &l->has_more[k]) |= calls[k] > 0;
     return tested;
@@ -140,7 +139,8 @@ void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c)
             if (l->gate->untested)
                 rocl_set_note(&r, "nothing was tested: %s", l->gate->untested);
             else
-                rocl_set_note(&r, "%zu failed, %zu passed, %zu could not be tested, %zu are ignored",
+                rocl_set_note(&r,
+                              "%zu failed, %zu passed, %zu could not be tested, %zu are ignored",
                               of[ROCL_VERDICT_FAILED], of[ROCL_VERDICT_PASSED],
                               of[ROCL_VERDICT_NOT_TESTED], of[ROCL_VERDICT_IGNORED]);
             if (r.table)

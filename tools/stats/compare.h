@@ -13,9 +13,9 @@ typedef struct comparison {
     glob_t matches[2];                       /* own these paths */
     bool runs;                               /* several of them are compared */
     rocl_gate gate;
-    rocl_status verdict;                 /* the exit code that the limits ask for */
-    strings b; /* inputs of the second trace; those of the first are the common ones */
-    rocl_trace *other; /* the second trace, once it is compared, if it is not the common one */
+    rocl_status verdict; /* the exit code that the limits ask for */
+    strings b;           /* inputs of the second trace; those of the first are the common ones */
+    rocl_trace *other;   /* the second trace, once it is compared, if it is not the common one */
 } comparison;
 
 /* The number of words after "--" on the command line; 0: none. */

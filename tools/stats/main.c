@@ -7,6 +7,7 @@
 
 #include "stats/compare.h"
 #include "stats/explain.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,8 @@ static const opt output_options[] = {
      "programs; the summary as `rocprofv3 -S` prints it (table); a page with all reports and "
      "charts "
      "(html); attribution as folded stacks, in ns, for flamegraph.pl and speedscope (folded); what "
-     "compare tested for a limit as JUnit XML (junit)"},
+     "compare tested for a limit as JUnit XML (junit); a comparison as annotations of GitHub "
+     "Actions (github), whose job summary it also writes"},
     {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
      "print only these tables; such as step_distribution or compare_causes; all: every table, also "
      "as CSV and TSV, where compare otherwise prints only one"},
@@ -427,6 +429,11 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
+static bool is_for_ci(const cli *c)
+{
+    return c->format == ROCL_TABLE_JUNIT || c->format == ROCL_TABLE_GITHUB;
+}
+
 /* Only some tables are printed. */
 static bool picks_tables(const cli *c)
 {
@@ -450,8 +457,9 @@ static int check_tables(const cli *c)
                     : usage_error("--table: \"%s\" is not a table; rocstats(5) lists them", name);
     }
     if (c->only.n && (c->style || c->format == ROCL_TABLE_CONSOLE ||
-                      c->format == ROCL_TABLE_FOLDED || c->format == ROCL_TABLE_JUNIT))
-        return usage_error("--table is not for --style and the formats table, folded and junit");
+                      c->format == ROCL_TABLE_FOLDED || is_for_ci(c)))
+        return usage_error("--table is not for --style and the formats table, folded, junit and "
+                           "github");
     return -1;
 }
 
@@ -514,6 +522,8 @@ static int check_format(cli *c)
         (!c->compare.wanted || (!c->compare.fail_over && !c->compare.fail_over_total)))
         return usage_error("--format junit is only for compare with --fail-over or "
                            "--fail-over-total");
+    if (c->format == ROCL_TABLE_GITHUB && !c->compare.wanted)
+        return usage_error("--format github is only for compare");
     if (c->format == ROCL_TABLE_FOLDED &&
         (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
         return usage_error("--format folded is only for the report attribution");
@@ -621,8 +631,8 @@ static const char *const *list_main_tables(uint32_t reports)
 /* What the library is asked for. */
 static void settle_reports(cli *c)
 {
-    const bool text_tables =
-        c->format == ROCL_TABLE_TEXT || (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
+    const bool text_tables = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_GITHUB ||
+                             (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
     c->stats.top = c->top >= 0                             ? (size_t)c->top
                    : !text_tables                          ? 0
                    : c->stats.reports || c->compare.wanted ? TEXT_TOP
@@ -659,7 +669,7 @@ static void settle_reports(cli *c)
     /* One report is often the input of a pipe. */
     const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
     c->stats.header =
-        c->format == ROCL_TABLE_HTML || c->format == ROCL_TABLE_JUNIT ||
+        c->format == ROCL_TABLE_HTML || is_for_ci(c) ||
         (c->format == ROCL_TABLE_JSON && (!answer_is_wanted() || c->compare.wanted)) ||
         (overview && c->stats.pictures);
     c->common.note_times |= c->stats.header || c->stats.pictures || c->compare.wanted;
@@ -786,6 +796,35 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     return rocl_stats(t, &c->stats, tables, err);
 }
 
+/* The first tables, as Markdown, for the page of a run of GitHub Actions. A step adds to what is
+ * there. */
+static rocl_status append_summary(rocl_tables *tables, rocl_error *err)
+{
+    static const char *const first[] = {"compare_change",
+                                        "compare_limits",
+                                        "comparability",
+                                        "compare_causes",
+                                        "compare",
+                                        "compare_runs",
+                                        NULL};
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    char *text = NULL;
+    size_t n;
+    if (!path || !*path)
+        return ROCL_OK;
+    rocl_tables_keep(tables, first);
+    rocl_status s = rocl_print_tables(tables, &(rocl_table_options){.format = ROCL_TABLE_MARKDOWN},
+                                      &text, &n, err);
+    FILE *f = s == ROCL_OK ? fopen(path, "ae") : NULL;
+    const bool good = f && fwrite(text, 1, n, f) == n;
+    if (s == ROCL_OK && ((f && fclose(f) != 0) || !good)) {
+        msg_error("GITHUB_STEP_SUMMARY: %s: %s", path, strerror(errno));
+        s = ROCL_OUTPUT;
+    }
+    free(text);
+    return s;
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
@@ -836,6 +875,8 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
                                                c->group_by_queue, NULL, err)
                                   : tables_write(&o, described, tables, err);
+        if (written == ROCL_OK && c->format == ROCL_TABLE_GITHUB)
+            written = append_summary(tables, err);
         if (written == ROCL_PARTIAL) { /* the page has texts that were repaired */
             s = ROCL_PARTIAL;
             written = ROCL_OK;

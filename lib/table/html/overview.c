@@ -204,7 +204,8 @@ void rocl_html_put_overview(rocl_table_writer *w)
                     {"kernels", "Kernels that take the most time"},
                     {"markers", "Markers that take the most time"},
                     {"compare_causes", "What the difference comes from"},
-                    {"compare", "What changed the time of kernels"}};
+                    {"compare", "What changed the time of kernels"},
+                    {"compare_runs", "From the runs of A to those of B"}};
     const rocl_tables *all = w->tables;
     const rocl_table *kernels = rocl_tables_find(all, "kernels");
     const rocl_table *markers = rocl_tables_find(all, "markers"); /* of a trace without kernels */

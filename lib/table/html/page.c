@@ -118,7 +118,7 @@ static void begin_panel(rocl_buf *b, const char *id)
 /* The heading of the page. */
 static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
 {
-    return panel && !all->count               ? panel->title
+    return panel && !all->count              ? panel->title
            : rocl_tables_are_comparison(all) ? "From A to B"
                                              : "Where the time went";
 }
