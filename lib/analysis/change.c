@@ -1,6 +1,7 @@
 /* The change of the whole, in a sentence and in numbers. */
 #include "analysis/change.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,6 +126,8 @@ static void put_sentence(rocl_buf *b, const rocl_change *c)
     rocl_buf_printf(b, "; largest cause: %s%s%s%s, ", c->cause, c->class ? " (" : "",
                     c->class ? c->class : "", c->class ? ")" : "");
     put_ns(b, c->cause_change);
+    if (c->gpus > 1)
+        rocl_buf_printf(b, " on %" PRIu64 " GPUs together", c->gpus);
 }
 
 void rocl_change_put(const rocl_change *c, rocl_tables *out, const rocl_collector *of)

@@ -13,6 +13,7 @@ typedef struct rocl_change {
     const char *cause, *class, *most;
     size_t most_len;
     double cause_change;
+    uint64_t gpus; /* whose times the cause is of, added up */
 } rocl_change;
 
 extern const rocl_table_def rocl_change_table;

@@ -725,8 +725,10 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
 static void put_change(const rocl_side *sides, rocl_tables *out, const rocl_collector *c)
 {
     rocl_change change = {.quantity = "wall time of the trace", .p = NAN, .cause_change = NAN};
-    for (unsigned k = A; k <= B; k++)
+    for (unsigned k = A; k <= B; k++) {
         change.total[k] = rocl_side_length(&sides[k]);
+        change.gpus = sides[k].gpu_time.gpus > change.gpus ? sides[k].gpu_time.gpus : change.gpus;
+    }
     if (isnan(change.total[A]) && isnan(change.total[B])) {
         change.quantity = "wall time of GPUs";
         for (unsigned k = A; k <= B; k++)

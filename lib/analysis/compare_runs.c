@@ -408,6 +408,7 @@ static rocl_status put_change(const rocl_runs *r, const run_rows *rows, rocl_tab
         const rocl_side *s = &r->all[i];
         values[s->bit * r->count + change.runs[s->bit]++] =
             known ? rocl_side_length(s) : gpu_wall(&s->gpu_time);
+        change.gpus = s->gpu_time.gpus > change.gpus ? s->gpu_time.gpus : change.gpus;
     }
     for (unsigned k = A; k <= B; k++) {
         mean[k] = rocl_sample_of(values + k * r->count, change.runs[k]);
