@@ -112,6 +112,8 @@ static void put_sentence(rocl_buf *b, const rocl_change *c)
         rocl_buf_str(b, "B takes as long as A: ");
     else if (!isfinite(percent))
         rocl_buf_str(b, "B is slower: ");
+    else if (percent >= 900)
+        rocl_buf_printf(b, "B takes %.0f times as long: ", c->total[1] / c->total[0]);
     else
         rocl_buf_printf(b, "B is %.1f %% %s: ", fabs(percent), percent > 0 ? "slower" : "faster");
     put_ns(b, c->total[0]);
