@@ -600,57 +600,40 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
 
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
-/* In percent; infinite from nothing. */
-static double growth_of(double before, double after)
-{
-    if (after <= before)
-        return 0;
-    return before > 0 ? 100 * (after - before) / before : INFINITY;
-}
-
 static bool is_small(int64_t total, int64_t whole)
 {
     return total <= 0 || (double)total < SMALL * (double)whole;
 }
 
-static rocl_judgement judge_pair(const pair *p, const char *rule, double before, double after,
-                                 bool small, double limit)
-{
-    const bool added = p->status == ADDED;
-    rocl_judgement j = {.rule = rule,
-                        .domain = rocl_domain_name(p->domain),
-                        .name = p->name,
-                        .len = p->name_len,
-                        .before = before,
-                        .after = after,
-                        .percent = added ? INFINITY : growth_of(before, after),
-                        .limit = limit,
-                        .cost = after - before,
-                        .added = added,
-                        .reason = added ? "it is new" : NULL};
-    j.verdict = j.percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED;
-    if (small) {
-        j.verdict = ROCL_VERDICT_IGNORED;
-        j.reason = p->status == REMOVED ? "it is not in B"
-                   : p->further_step    ? "a step, of which A has others"
-                                        : "below 0.1 % of its domain";
-    }
-    return j;
-}
-
-static rocl_judgement judge_average(const pair *p, bool small, double limit)
+/* rule: of the average, or of the total. */
+static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool small, double limit)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
-                                  b->taken ? rocl_distribution_average(b) : 0, small, limit);
-    j.cost = j.added ? (double)b->total : (j.after - j.before) * (double)b->taken;
-    if (j.verdict == ROCL_VERDICT_FAILED && !j.added && !p->significant) {
-        /* Where the largest difference there can be of so few calls is not significant, nothing can
-         * be said of the average. */
-        const bool open = p->test.least >= LEVEL;
-        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
-        j.reason = open ? "too few calls" : "not significant";
-    }
+    const bool added = p->status == ADDED;
+    rocl_judgement j = {
+        .rule = average ? "average" : "total",
+        .domain = rocl_domain_name(p->domain),
+        .name = p->name,
+        .len = p->name_len,
+        .before = average && a->taken ? rocl_distribution_average(a) : (double)a->total,
+        .after = average && b->taken ? rocl_distribution_average(b) : (double)b->total,
+        .limit = limit,
+        .added = added};
+    j.cost = (j.after - j.before) * (average && !added ? (double)b->taken : 1);
+    j.cost = added ? (double)b->total : j.cost;
+    /* Where the largest difference there can be of so few calls is not significant, nothing can be
+     * said of the average. */
+    const bool open = p->test.least >= LEVEL, doubt = average && !p->significant;
+    rocl_judge(&j,
+               !tested                ? "communication: --include kernel tests it"
+               : !small               ? NULL
+               : p->status == REMOVED ? "it is not in B"
+               : p->further_step      ? "a step, of which A has others"
+                                      : "below 0.1 % of its domain",
+               !doubt ? NULL
+               : open ? "too few calls"
+                      : "not significant",
+               open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED);
     return j;
 }
 
@@ -658,20 +641,15 @@ static rocl_judgement judge_average(const pair *p, bool small, double limit)
 static rocl_judgement judge_domain(const char *domain, const int64_t total[SIDES], bool small,
                                    double limit)
 {
-    const double before = (double)total[A], after = (double)total[B];
-    const double percent = growth_of(before, after);
-    return (rocl_judgement){.rule = "total",
-                            .domain = domain,
-                            .before = before,
-                            .after = after,
-                            .percent = percent,
-                            .limit = limit,
-                            .cost = after - before,
-                            .added = total[A] <= 0,
-                            .verdict = small             ? ROCL_VERDICT_IGNORED
-                                       : percent > limit ? ROCL_VERDICT_FAILED
-                                                         : ROCL_VERDICT_PASSED,
-                            .reason = small ? "below 0.1 % of all domains" : NULL};
+    rocl_judgement j = {.rule = "total",
+                        .domain = domain,
+                        .before = (double)total[A],
+                        .after = (double)total[B],
+                        .limit = limit,
+                        .cost = (double)total[B] - (double)total[A],
+                        .added = total[A] <= 0 && total[B] > 0};
+    rocl_judge(&j, small ? "below 0.1 % of all domains" : NULL, NULL, ROCL_VERDICT_PASSED);
+    return j;
 }
 
 static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const rocl_collector *c)
@@ -693,15 +671,10 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
     for (size_t i = 0; tested && i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        rocl_judgement j[] = {judge_average(pr, small, g->average),
-                              judge_pair(pr, "total", (double)pr->of[A].total,
-                                         (double)pr->of[B].total, small, g->total)};
-        for (unsigned k = 0; k < 2 && !tested[i]; k++) {
-            j[k].verdict = ROCL_VERDICT_IGNORED;
-            j[k].reason = "communication: --include kernel tests it";
-        }
         if (!tested[i] && pr->domain != ROCL_DOMAIN_KERNELS)
             continue;
+        const rocl_judgement j[] = {judge_pair(pr, true, tested[i], small, g->average),
+                                    judge_pair(pr, false, tested[i], small, g->total)};
         rocl_limits_add(&limits, &j[0],
                         j[0].verdict == ROCL_VERDICT_FAILED ? &g->grown : &g->not_judged, averages,
                         out);
@@ -720,24 +693,6 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
-
-/* Where the times of a trace were not noted, or it has none, the wall time of GPUs. */
-static void put_change(const rocl_side *sides, rocl_tables *out, const rocl_collector *c)
-{
-    rocl_change change = {.quantity = "wall time of the trace", .p = NAN, .cause_change = NAN};
-    for (unsigned k = A; k <= B; k++) {
-        change.total[k] = rocl_side_length(&sides[k]);
-        change.gpus = sides[k].gpu_time.gpus > change.gpus ? sides[k].gpu_time.gpus : change.gpus;
-    }
-    if (isnan(change.total[A]) && isnan(change.total[B])) {
-        change.quantity = "wall time of GPUs";
-        for (unsigned k = A; k <= B; k++)
-            change.total[k] =
-                sides[k].gpu_time.gpus ? (double)sides[k].gpu_time.whole[ROCL_WALL_GPU] : NAN;
-    }
-    rocl_change_explain(&change, out);
-    rocl_change_put(&change, out, c);
-}
 
 static rocl_status put_tables(const pairs *p, const rocl_side *sides, rocl_tables *out,
                               const rocl_collector *c, rocl_error *err)
@@ -778,8 +733,11 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
         st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
         check_gate(gate, &p, out, &c);
-    if (st == ROCL_OK && o->comparability)
-        put_change(sides, out, &c);
+    if (st == ROCL_OK && o->comparability) {
+        rocl_change change = rocl_change_of(sides, SIDES);
+        rocl_change_explain(&change, out);
+        rocl_change_put(&change, out, &c);
+    }
     free(p.all);
     free(p.same);
     rocl_strings_free(p.keys);

@@ -392,47 +392,23 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
 
 /* The cause is the row of GPU work, or of idle time, that changed most in the direction of the
  * whole, of those that are no noise. */
-static rocl_status put_change(const rocl_runs *r, const run_rows *rows, rocl_tables *out,
-                              const rocl_collector *c, rocl_error *err)
+static void put_change(const rocl_runs *r, const run_rows *rows, rocl_tables *out,
+                       const rocl_collector *c)
 {
-    rocl_change change = {.quantity = "wall time of the trace", .cause_change = NAN};
-    double *values = calloc(SIDES * r->count, sizeof *values);
-    rocl_sample_mean mean[SIDES];
-    bool known = true;
-    if (!values)
-        return rocl_fail_memory(err);
-    for (size_t i = 0; i < r->count; i++)
-        known &= !isnan(rocl_side_length(&r->all[i]));
-    change.quantity = known ? change.quantity : "wall time of GPUs";
-    for (size_t i = 0; i < r->count; i++) {
-        const rocl_side *s = &r->all[i];
-        values[s->bit * r->count + change.runs[s->bit]++] =
-            known ? rocl_side_length(s) : gpu_wall(&s->gpu_time);
-        change.gpus = s->gpu_time.gpus > change.gpus ? s->gpu_time.gpus : change.gpus;
-    }
-    for (unsigned k = A; k <= B; k++) {
-        mean[k] = rocl_sample_of(values + k * r->count, change.runs[k]);
-        change.total[k] = mean[k].mean;
-    }
-    free(values);
-    change.p = rocl_welch_p(&mean[A], &mean[B]);
-    const double whole = change.total[B] - change.total[A];
-    for (size_t i = 0; i < rows->count; i++) {
+    rocl_change change = rocl_change_of(r->all, r->count);
+    for (size_t i = 0; i < rows->count && !change.cause; i++) {
         const run_row *row = &rows->all[i];
-        const bool is_idle = row->place == ROCL_DOMAINS && !strcmp(row->name, "idle");
-        if (!row->significant || row->change * whole <= 0 ||
-            (!is_idle && row->place != ROCL_DOMAIN_KERNELS &&
-             row->place != ROCL_DOMAIN_MEMORY_COPIES))
-            continue;
-        change.cause = row->domain;
-        change.class = row->class;
-        change.most = row->name;
-        change.most_len = row->name_len;
-        change.cause_change = row->change;
-        break;
+        if (row->significant && row->change * change.change > 0 &&
+            (row->place == ROCL_DOMAIN_KERNELS || row->place == ROCL_DOMAIN_MEMORY_COPIES ||
+             (row->place == ROCL_DOMAINS && !strcmp(row->name, "idle")))) {
+            change.cause = row->domain;
+            change.class = row->class;
+            change.most = row->name;
+            change.most_len = row->name_len;
+            change.cause_change = row->change;
+        }
     }
     rocl_change_put(&change, out, c);
-    return ROCL_OK;
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -455,34 +431,25 @@ static bool is_further_step(const run_rows *rows, const run_row *row)
     return false;
 }
 
-static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const char *rule,
+static rocl_judgement judge_row(const run_rows *rows, const run_row *row, bool average,
                                 double limit, double domain)
 {
-    const bool added = !row->runs[A];
-    const double before = row->of[A].mean, after = row->of[B].mean;
-    rocl_judgement j = {.rule = rule,
+    rocl_judgement j = {.rule = average ? "average" : "total",
                         .domain = row->domain,
                         .name = row->name,
                         .len = row->name_len,
-                        .before = before,
-                        .after = after,
+                        .before = row->of[A].mean,
+                        .after = row->of[B].mean,
                         .limit = limit,
-                        .cost = after - before,
-                        .added = added,
-                        .verdict = ROCL_VERDICT_PASSED};
-    j.percent = after <= before ? 0 : before > 0 ? 100 * (after - before) / before : INFINITY;
-    const bool further_step = is_further_step(rows, row);
-    if (!row->runs[B] || after <= 0 || after < SMALL * domain || further_step) {
-        j.verdict = ROCL_VERDICT_IGNORED;
-        j.reason = !row->runs[B]  ? "it is not in B"
-                   : further_step ? "a step, of which A has others"
-                                  : "below 0.1 % of its domain";
-    } else if (j.percent > limit && !added && !row->significant && !strcmp(rule, "average"))
-        j.reason = "within the noise of runs";
-    else if (j.percent > limit)
-        j.verdict = ROCL_VERDICT_FAILED;
-    if (added && j.verdict == ROCL_VERDICT_FAILED)
-        j.reason = "it is new";
+                        .cost = row->change,
+                        .added = !row->runs[A]};
+    rocl_judge(&j,
+               !row->runs[B]                              ? "it is not in B"
+               : is_further_step(rows, row)               ? "a step, of which A has others"
+               : j.after <= 0 || j.after < SMALL * domain ? "below 0.1 % of its domain"
+                                                          : NULL,
+               average && !row->significant ? "within the noise of runs" : NULL,
+               ROCL_VERDICT_PASSED);
     return j;
 }
 
@@ -500,12 +467,12 @@ static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
         if (!row->judged ||
             !rocl_limits_test(&limits, c, row->place, row->name, row->name_len, row->runs))
             continue;
-        const rocl_judgement j[] = {judge_row(rows, row, "average", g->average, domain),
-                                    judge_row(rows, row, "total", g->total, domain)};
+        const rocl_judgement average = judge_row(rows, row, true, g->average, domain);
+        const rocl_judgement total = judge_row(rows, row, false, g->total, domain);
         if (isfinite(g->average))
-            rocl_limits_add(&limits, &j[0], &g->grown, true, out);
+            rocl_limits_add(&limits, &average, &g->grown, true, out);
         if (g->totals)
-            rocl_limits_add(&limits, &j[1], &g->total_names, true, out);
+            rocl_limits_add(&limits, &total, &g->total_names, true, out);
     }
     rocl_limits_put(&limits, out, c);
 }
@@ -535,9 +502,8 @@ rocl_status rocl_runs_compare(rocl_runs *r, rocl_trace *t, const rocl_stats_opti
         put_rows(&rows, out, &c);
         if (gate)
             check_runs(gate, &rows, out, &c);
-        st = o->comparability ? put_change(r, &rows, out, &c, err) : ROCL_OK;
-    }
-    if (st == ROCL_OK) {
+        if (o->comparability)
+            put_change(r, &rows, out, &c);
         st = rocl_check_complete(out, t, err);
     }
     free(rows.all);

@@ -30,6 +30,19 @@ bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, 
     return tested;
 }
 
+void rocl_judge(rocl_judgement *j, const char *ignored, const char *doubt, rocl_verdict doubtful)
+{
+    j->percent = !j->added && j->after <= j->before ? 0
+                 : !j->added && j->before > 0       ? 100 * (j->after - j->before) / j->before
+                                                    : INFINITY;
+    const bool grew = j->percent > j->limit;
+    j->verdict = ignored              ? ROCL_VERDICT_IGNORED
+                 : !grew              ? ROCL_VERDICT_PASSED
+                 : doubt && !j->added ? doubtful
+                                      : ROCL_VERDICT_FAILED;
+    j->reason = ignored ? ignored : !grew ? NULL : j->added ? "it is new" : doubt;
+}
+
 void rocl_limits_add(rocl_limits *l, const rocl_judgement *j, rocl_growth *grown, bool listed,
                      rocl_tables *out)
 {

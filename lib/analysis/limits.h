@@ -37,6 +37,9 @@ rocl_limits rocl_limits_begin(rocl_gate *g);
 /* Is this name tested, which A and B have so often? Other kernels are judged as ignored. */
 bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, const char *name,
                       size_t n, const uint64_t calls[2]);
+/* Sets the percentage, the verdict and the reason of the rest. ignored: why it does not count, or
+ * NULL; doubt: why growth is no failure but `doubtful`, unless the name is new; or NULL. */
+void rocl_judge(rocl_judgement *j, const char *ignored, const char *doubt, rocl_verdict doubtful);
 /* grown: counts what fails, NULL: nothing does; listed: the table has it. */
 void rocl_limits_add(rocl_limits *l, const rocl_judgement *j, rocl_growth *grown, bool listed,
                      rocl_tables *out);

@@ -50,21 +50,11 @@ static void put_totals(rocl_table_writer *w, const rocl_table *causes)
 {
     static const char *const keys[] = {"cause", "class", "change_ns", "change_percent", NULL};
     size_t rows[MOST_ROWS], n = 0;
-    if (!causes->row_count)
+    if (!causes->row_count || !causes->note)
         return;
-    rocl_buf_str(&w->buf, "Wall time of GPUs: ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_a_ns"), ROCL_UNIT_NS);
-    rocl_buf_str(&w->buf, " in A, ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_b_ns"), ROCL_UNIT_NS);
-    rocl_buf_str(&w->buf, " in B, a difference of ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_ns"), ROCL_UNIT_NS);
-    if (rocl_datum_has_value(rocl_table_find_cell(causes, 0, "change_percent"))) {
-        rocl_buf_str(&w->buf, " (");
-        rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_percent"),
-                                 ROCL_UNIT_PERCENT);
-        rocl_buf_str(&w->buf, " %)");
-    }
-    rocl_buf_str(&w->buf, "; what it comes from:\n\n");
+    rocl_buf_str(&w->buf, "What it comes from, ");
+    rocl_table_put_escaped(&w->buf, causes->note, strlen(causes->note));
+    rocl_buf_str(&w->buf, ":\n\n");
     for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
         rows[n++] = i;
     put_rows(w, causes, rows, n, keys);
