@@ -365,6 +365,38 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
     [ -z "$(found points.json)$(found spread.json)" ] || fail "$(found points.json) $(found spread.json)"
 }
 
+@test "clocks of a process that are apart: the evidence is the line that sets them" {
+    cp "$db" one.db
+    change "UPDATE rocpd_info_process SET init = 0, start = 0, fini = 0, \"end\" = 0"
+    cp one.db right.db
+    change "UPDATE rocpd_region SET start = start + 5000000000, \"end\" = \"end\" + 5000000000; UPDATE rocpd_memory_allocate SET start = start + 5000000000, \"end\" = \"end\" + 5000000000"
+    rocstats doctor --format json one.db | jq -r '.tables[] | select(.key == "findings").rows[] | select(.rule == "clocks-apart").evidence' >evidence
+    sed 's/.*; //' evidence >gpu.txt
+    [[ "$(cat gpu.txt)" == "gpu 4200 +4"*ns ]] || fail "$(cat evidence)"
+    [ -z "$(found --align offsets gpu.txt one.db)" ] || fail "$(found --align offsets gpu.txt one.db)"
+    # The other clock is set likewise, by any number of workers, and in a merged database.
+    echo "host 4200 -5s # back" >host.txt
+    rocpd2csv -q -d right right.db
+    for jobs in 1 7; do
+        rocpd2csv -q -j$jobs --align offsets host.txt -d set$jobs one.db
+        diff -r right set$jobs
+    done
+    rocmerge -q --align offsets host.txt -o merged.db one.db
+    rocpd2csv -q -d merged merged.db
+    diff -r right merged
+    while IFS='|' read -r line words; do
+        echo "$line" >wrong.txt
+        try 3 rocstats doctor --align offsets wrong.txt one.db
+        says "wrong.txt:1: $words"
+    done <<'END'
+gpu 4201 1s|"gpu 4201 1s": no process has this number
+gpu 4200 soon|"soon": an offset is N
+END
+    echo "gpu 1s" >node.txt # a node of this name
+    try 3 rocstats doctor --align offsets node.txt one.db
+    says "node.txt: no line for the node"
+}
+
 @test "most copies have no size: a note" {
     awk 'BEGIN { for (i = 0; i < 4; i++) print "gpu_memcpy CopyHostToDevice", 10 * i, 1 }' >copies
     trace 4.json <copies
