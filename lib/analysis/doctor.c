@@ -91,6 +91,7 @@ static void check_hosts(rocl_doctor *d)
 #define APART_NS 1000000000
 #define LATE_NS  1000000
 #define HOUR_NS  3600000000000
+#define YEAR_NS  (365 * 24 * HOUR_NS)
 enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, FEW = 10, FEW_CALLS = 20, FEW_COPIES = 4 };
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
@@ -158,11 +159,16 @@ static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     const int64_t apart = time_between(&p->runtime, &gpu);
     const int64_t end = s->process->end ? s->process->end : s->process->fini;
     const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
+    const rocl_extent all = rocl_extent_of_all(p);
     char text[32];
     /* Which no queue explains: all begin long after their calls, or most before them. */
     const bool late = p->linked >= FEW && p->least_delay > 2 * APART_NS;
     const bool early = p->linked >= FEW && p->least_delay < -APART_NS;
-    if (late || (early && 2 * p->early.count > p->linked))
+    if (all.last - all.first > YEAR_NS)
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_TIMES, s, all.count, ROCL_NO_EVENT,
+                         "the first and the last by %s",
+                         rocl_time_text(text, all.last - all.first));
+    else if (late || (early && 2 * p->early.count > p->linked))
         rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, gpu.count, p->early.event,
                          "%llu of %llu kernels and copies begin up to %s %s their calls; "
                          "gpu %lld %+lldns",
@@ -236,7 +242,7 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
 {
     const rocl_process_facts *p = &d->facts.processes[k->process];
     const rocl_extent whole = rocl_extent_of_all(p);
-    const int64_t longest = g->longest.amount, typical = rocl_group_typical(g);
+    const int64_t longest = g->longest.amount;
     const int64_t span = g->all.last - g->all.first;
     *amount = (uint64_t)longest;
     if (k->what == ROCL_GROUP_THREAD) {
@@ -246,15 +252,16 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
     }
     if (g->all.count < FEW_CALLS)
         return ROCL_RULES;
+    const int64_t others = rocl_group_others(g);
     if (k->what == ROCL_GROUP_NAME)
-        return longest / 1000 < typical || longest < (whole.last - whole.first) / 10 ? ROCL_RULES
+        return longest / 1000 < others || longest < (whole.last - whole.first) / 10 ? ROCL_RULES
                : k->kind == ROCL_REGION ? ROCL_RULE_ONE_LONG_LAUNCH
                                         : ROCL_RULE_ONE_LONG_CALL;
     /* Kernels of a stream run one after the other, unless they are of a graph. */
     *amount = (uint64_t)(g->total - span);
     return k->kind == ROCL_DISPATCH && !p->calls[ROCL_CALL_GRAPH] &&
                    (k->of[2] != ROCL_NONE || k->of[3] != ROCL_NONE) &&
-                   g->total - span > span / 10 && longest / 100 >= typical
+                   g->total - span > span / 10 && longest / 100 >= others
                ? ROCL_RULE_OUTLASTS
                : ROCL_RULES;
 }
@@ -282,11 +289,13 @@ static void find_odd_group(rocl_doctor *d, const odd_group *o)
     const rocl_subject s = rocl_subject_of(d, o->process);
     const rocl_group *g = o->g;
     const int64_t span = g->all.last - g->all.first;
-    char text[4][32];
-    rocl_time_text(text[0], g->longest.amount);
-    rocl_time_text(text[1], rocl_group_typical(g));
-    rocl_time_text(text[2], g->total);
-    rocl_time_text(text[3], span);
+    char text[4][32] = {"", "", "", ""};
+    if (o->rule != ROCL_RULE_NEVER_CLOSED) {
+        rocl_time_text(text[0], g->longest.amount);
+        rocl_time_text(text[1], rocl_group_others(g));
+        rocl_time_text(text[2], g->total);
+        rocl_time_text(text[3], span);
+    }
     if (o->rule == ROCL_RULE_NEVER_CLOSED)
         rocl_doctor_find(d, o->rule, &s, o->amount, ROCL_NO_EVENT,
                          "%llu of the %llu ranges of a thread end at once, with its last one",
@@ -294,12 +303,12 @@ static void find_odd_group(rocl_doctor *d, const odd_group *o)
     else if (o->rule == ROCL_RULE_OUTLASTS)
         rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
                          "%llu kernels of a stream take %s, but run within %s; the longest takes "
-                         "%s, half of them less than %s",
+                         "%s, others typically %s",
                          ROCL_N(g->all.count), text[2], text[3], text[0], text[1]);
     else
         rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
-                         "%s; half of the %llu of its name and size take less than %s", text[0],
-                         ROCL_N(g->all.count), text[1]);
+                         "%s; the other %llu of its name and size typically take %s", text[0],
+                         ROCL_N(g->all.count - 1), text[1]);
 }
 
 static void check_groups(rocl_doctor *d)

@@ -175,8 +175,7 @@ static void join_group(rocl_group *to, const rocl_group *from)
     rocl_extent_join(&to->all, &from->all);
     to->total = rocl_add_saturated(to->total, from->total);
     join_sighting(&to->longest, &from->longest);
-    for (unsigned i = 0; i < ROCL_DURATIONS; i++)
-        to->durations[i] += from->durations[i];
+    to->logs += from->logs;
 }
 
 /* The worker's. NULL: memory is out. */
@@ -195,18 +194,25 @@ static rocl_group *find_group(rocl_facts *f, rocl_facts_worker *w, const rocl_gr
     return &w->groups[w->cache[at].id];
 }
 
+/* To the base 2, in 2^-16; between powers of 2 linear. Of 0 as of 1. */
+static uint64_t logarithm_of(int64_t ns)
+{
+    const uint64_t n = ns > 0 ? (uint64_t)ns : 1;
+    const unsigned digits = 63 - (unsigned)__builtin_clzll(n);
+    return (uint64_t)digits << 16 | (n << (63 - digits) << 1) >> 48;
+}
+
 /* False: memory is out, and there is no group. */
 static bool add_to_group(rocl_group *g, const rocl_batch *b, const rocl_event *e)
 {
     if (!g)
         return false;
     const int64_t ns = e->end - e->start;
-    const unsigned digits = ns > 0 ? (64 - (unsigned)__builtin_clzll((uint64_t)ns) + 1) / 2 : 0;
     rocl_extent_add(&g->all, e->start, e->end);
     g->total = rocl_add_saturated(g->total, ns);
     if (!g->longest.count || ns >= g->longest.amount)
         note_if(true, &g->longest, ns, b, e);
-    g->durations[digits < ROCL_DURATIONS ? digits : ROCL_DURATIONS - 1]++;
+    g->logs += logarithm_of(ns);
     return true;
 }
 
@@ -225,13 +231,11 @@ const rocl_group *rocl_facts_group(const rocl_facts *f, uint32_t id, rocl_group_
     return &f->workers[0].groups[id];
 }
 
-int64_t rocl_group_typical(const rocl_group *g)
+int64_t rocl_group_others(const rocl_group *g)
 {
-    uint64_t below = 0;
-    unsigned i = 0;
-    while (i < ROCL_DURATIONS - 1 && 2 * (below += g->durations[i]) < g->all.count)
-        i++;
-    return (int64_t)1 << 2 * i;
+    const uint64_t mean = (g->logs - logarithm_of(g->longest.amount)) / (g->all.count - 1);
+    const uint64_t digits = mean >> 16, n = (uint64_t)1 << 16 | (mean & 0xffff);
+    return (int64_t)(digits < 16 ? n >> (16 - digits) : n << (digits - 16));
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -82,15 +82,12 @@ typedef struct rocl_group_key {
     uint32_t of[4];
 } rocl_group_key;
 
-enum { ROCL_DURATIONS = 24 };
-
 typedef struct rocl_group {
     rocl_extent all;
     int64_t total;    /* ns; saturates */
     uint64_t at_last; /* how many end when the last one ends */
     rocl_sighting longest;
-    uint32_t durations[ROCL_DURATIONS]; /* below 4^i ns, from 4^(i - 1) on; the last one also longer
-                                           ones */
+    uint64_t logs; /* of its durations, to the base 2, in 2^-16: their sum */
 } rocl_group;
 
 enum { ROCL_GROUP_CACHE = 256 };
@@ -152,8 +149,8 @@ rocl_status rocl_facts_join(rocl_facts *f, rocl_error *err);
 void rocl_facts_free(rocl_facts *f);
 /* The groups, once joined, from 1 to rocl_strings_count(f->keys) - 1, in any order. */
 const rocl_group *rocl_facts_group(const rocl_facts *f, uint32_t id, rocl_group_key *key);
-/* Half of its events took less: a power of 4, above their median. */
-int64_t rocl_group_typical(const rocl_group *g);
+/* The geometric mean of all but the longest, ns; of several. */
+int64_t rocl_group_others(const rocl_group *g);
 /* Is it the first in the trace? */
 bool rocl_event_precedes(const rocl_event_ref *a, const rocl_event_ref *b);
 
