@@ -92,7 +92,14 @@ static void check_hosts(rocl_doctor *d)
 #define LATE_NS  1000000
 #define HOUR_NS  3600000000000
 #define YEAR_NS  (365 * 24 * HOUR_NS)
-enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, FEW = 10, FEW_CALLS = 20, FEW_COPIES = 4 };
+enum {
+    ROUND_LEAST = 4096,
+    HOLE_LEAST = 100,
+    OPEN_LEAST = 200,
+    FEW = 10,
+    FEW_CALLS = 20,
+    FEW_COPIES = 4
+};
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
@@ -236,6 +243,17 @@ static void check_values(rocl_doctor *d, const rocl_subject *s, const rocl_proce
 
 /* ---- rules on groups of events of a process -------------------------------------------------- */
 
+/* Do kernels of the place run one after the other? Those of a graph do not, which only calls tell;
+ * and stream 0 of another queue may mean that the stream is not known. */
+static bool is_in_order(const rocl_doctor *d, const rocl_group_key *place)
+{
+    const rocl_capture *c = rocl_subject_of(d, place->process).capture;
+    const rocl_process_facts *p = &d->facts.processes[place->process];
+    return p->runtime.count && !p->calls[ROCL_CALL_GRAPH] && place->of[3] < c->stream_count &&
+           (c->streams[place->of[3]].id || place->of[2] >= c->queue_count ||
+            !c->queues[place->of[2]].id);
+}
+
 /* Which rule finds something in a group, and how much of it; ROCL_RULES: none. */
 static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const rocl_group_key *k,
                              uint64_t *amount)
@@ -247,8 +265,8 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
     *amount = (uint64_t)longest;
     if (k->what == ROCL_GROUP_THREAD) {
         *amount = g->at_last;
-        return g->at_last >= HOLE_LEAST && g->at_last >= g->all.count / 100 ? ROCL_RULE_NEVER_CLOSED
-                                                                            : ROCL_RULES;
+        return g->at_last >= OPEN_LEAST && g->at_last >= g->all.count / 20 ? ROCL_RULE_NEVER_CLOSED
+                                                                           : ROCL_RULES;
     }
     if (g->all.count < FEW_CALLS)
         return ROCL_RULES;
@@ -257,11 +275,9 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
         return longest / 1000 < others || longest < (whole.last - whole.first) / 10 ? ROCL_RULES
                : k->kind == ROCL_REGION ? ROCL_RULE_ONE_LONG_LAUNCH
                                         : ROCL_RULE_ONE_LONG_CALL;
-    /* Kernels of a stream run one after the other, unless they are of a graph. */
     *amount = (uint64_t)(g->total - span);
-    return k->kind == ROCL_DISPATCH && !p->calls[ROCL_CALL_GRAPH] &&
-                   (k->of[2] != ROCL_NONE || k->of[3] != ROCL_NONE) &&
-                   g->total - span > span / 10 && longest / 100 >= others
+    return k->kind == ROCL_DISPATCH && g->total - span > span / 10 && longest / 100 >= others &&
+                   is_in_order(d, k)
                ? ROCL_RULE_OUTLASTS
                : ROCL_RULES;
 }

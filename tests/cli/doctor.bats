@@ -314,19 +314,21 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
 
 @test "kernels that outlast those behind them: by the time of the stream, and of most kernels" {
     # 100 kernels, 5 us of each 10 us: one that is long may end last, a second one cannot.
-    last 100 2500 | with silent
-    last 100 2500 2500 | with loud # 98 x 5 + 5000 in 3010 us
+    last 100 2500 | trace silent.json
+    last 100 2500 2500 | trace loud.json # 98 x 5 + 5000 in 3010 us
     silent_and_loud outlasts
     grep -q '100 kernels of a stream take 5.49 ms, but run within 3.01 ms; the longest takes 2.5 ms, others typically 5.37 us' \
         <(rocstats doctor loud.json) || fail "$(rocstats doctor loud.json)"
-    last 100 520 520 | with silent # 100 times the others, of which the second is one
-    last 100 530 530 | with loud
+    last 100 520 520 | trace silent.json # 100 times the others, of which the second is one
+    last 100 530 530 | trace loud.json
     silent_and_loud outlasts
-    last 19 2500 2500 2500 | with silent # of so few it says nothing
-    last 20 2500 2500 2500 | with loud
+    last 19 2500 2500 2500 | trace silent.json # of so few it says nothing
+    last 20 2500 2500 2500 | trace loud.json
     silent_and_loud outlasts
     last 100 2500 2500 | with silent "cuda_runtime hipGraphLaunch 0 1" # graphs run several at once
-    last 100 2500 2500 | awk '$1 == "kernel" { $6 = NR } 1' | with loud # each on its own stream
+    last 100 2500 2500 | awk '$1 == "kernel" { $6 = NR } 1' | trace loud.json # each on its own stream
+    last 100 2500 2500 | grep kernel | trace graphs.json # without calls it is not known whether there are any
+    [ "$(found graphs.json)" = no-calls ] || fail "$(found graphs.json)"
     [ -z "$(found silent.json)$(found loud.json)" ] || fail "$(found silent.json) $(found loud.json)"
     # Kernels that begin together, and overlap a little.
     launches 100 | awk '$1 == "kernel" { $4 = 10.9 } 1' | trace overlap.json
@@ -346,20 +348,26 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
     # Those of other names are not compared with it, nor with launches, for which it is a note.
     last 20 5000 | awk '$1 == "kernel" { $2 = "k" $4 } 1' | with silent "user_annotation all 0 50000"
     silent_and_loud one-long-call
-    launches 20 | awk '$4 == 1 && ++n == 1 { $4 = 4096 } 1' | with launch
+    launches 20 | awk '$4 == 1 && ++n == 1 { $4 = 4096 } 1' | trace launch.json
     [ "$(found launch.json) $(verdict launch.json)" = "one-long-launch sound" ] || fail "$(found launch.json)"
 }
 
 @test "frames that were never closed" {
-    for n in 99 100; do
+    for n in 199 200; do
         awk -v n=$n 'BEGIN { for (i = 0; i < n; i++) print "python_function f" i % 3, i, 1000 - i }' | trace $n.json
     done
-    [ "$(found 99.json)" = empty ] || [ -z "$(found 99.json)" ] || fail "$(found 99.json)"
-    [ "$(found 100.json)" = never-closed ] || fail "$(found 100.json)"
-    grep -q '100 of the 100 ranges of a thread end at once' <(rocstats doctor 100.json)
+    [ "$(found 199.json)" = "" ] || fail "$(found 199.json)"
+    [ "$(found 200.json)" = never-closed ] || fail "$(found 200.json)"
+    grep -q '200 of the 200 ranges of a thread end at once' <(rocstats doctor 200.json)
+    # One of 20.
+    awk 'BEGIN { for (i = 0; i < 4020; i++) print "python_function f", i, i < 3820 ? 0.5 : 5000 - i }' >many
+    trace silent.json <many
+    [ "$(found silent.json)" = "" ] || fail "$(found silent.json)" # 200 of 4020
+    tail -4000 many | trace loud.json
+    [ "$(found loud.json)" = never-closed ] || fail "$(found loud.json)"
     # Points at the end are none, nor are ranges of many threads.
-    awk 'BEGIN { for (i = 0; i < 200; i++) print "python_function f" i % 3, 1000, 0 }' | trace points.json
-    awk 'BEGIN { for (i = 0; i < 200; i++) print "python_function f" i % 3, i, 1000 - i }' | trace threads.json
+    awk 'BEGIN { for (i = 0; i < 400; i++) print "python_function f" i % 3, 1000, 0 }' | trace points.json
+    awk 'BEGIN { for (i = 0; i < 400; i++) print "python_function f" i % 3, i, 1000 - i }' | trace threads.json
     awk '{ gsub("\"tid\": 70", "\"tid\": " NR % 4) } 1' threads.json >spread.json
     [ -z "$(found points.json)$(found spread.json)" ] || fail "$(found points.json) $(found spread.json)"
 }
