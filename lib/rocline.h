@@ -1004,7 +1004,7 @@ typedef struct rocl_stats_options {
     const char *const *derive;
     const char *derive_arch; /* of GPUs of unknown architecture, "gfx90a"; NULL: none */
     bool by_dispatch;        /* add a table: derived counters of each dispatch */
-    const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
+    const char *peak;        /* of ROOFLINE: "MI300X", a name of `peaks`; NULL: of the GPU */
     const char *peaks;       /* a file of peaks, see rocstats-roofline(1); NULL: the shipped ones */
     bool by_marker;          /* add a table: sampled values during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */

@@ -8,7 +8,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/keyed.h"
-#include "base/json.h"
+#include "analysis/peaks.h"
 
 /* What a compute unit has; of RDNA a pair of them, which a workgroup may occupy as a whole.
  * Numbers are those of LLVM's AMDGPU back end (AMDGPUBaseInfo.cpp, IsaInfo), with waves of the
@@ -110,23 +110,13 @@ typedef struct occupancy {
 static rocl_status read_gpu(occupancy *o, const rocl_capture *c, uint32_t agent, gpu_kind *gpu,
                             rocl_error *err)
 {
-    static const rocl_view keys[] = {ROCL_JSON_KEY("cu_count")};
-    rocl_trace *t = o->c.trace;
-    rocl_json r;
-    rocl_json_token v;
-    char *json = NULL;
-    double cus;
-    if (!strncmp(rocl_str(t, c->agents[agent].name), "gfx", 3))
-        gpu->arch = c->agents[agent].name;
-    rocl_status st = rocl_agent_json(t, c, agent, &json, err);
+    rocl_gpu_facts facts;
+    const rocl_status st = rocl_gpu_facts_read(&facts, o->c.trace, c, agent, err);
     if (st != ROCL_OK)
         return st;
-    rocl_json_open(&r, json, strlen(json), 0, 0);
-    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
-        while (rocl_json_member(&r, keys, 1, &v) >= 0)
-            if (rocl_json_double(v.text, &cus) && cus >= 1 && cus < 1e6)
-                gpu->cus = (uint32_t)cus;
-    free(json);
+    if (*facts.arch)
+        gpu->arch = c->agents[agent].name;
+    gpu->cus = (uint32_t)facts.cus;
     return ROCL_OK;
 }
 
