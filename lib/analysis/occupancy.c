@@ -292,7 +292,7 @@ static const rocl_column columns[] = {
      CELL_BY(field_workgroup, key.workgroup)},
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(sums.calls)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(sums.total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"occupancy_percent", "Occupancy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(occupancy)},
     {"limit", "Limited by", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(limit)},
     {"waves", "Waves", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL_BY(rocl_field_known, resident)},

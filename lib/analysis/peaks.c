@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/unpack.h"
 #include "model/identity.h"
-#include "source/source.h"
 
 enum { FILE_MAX_BYTES = 1 << 20, IDS = 4 };
 

@@ -50,7 +50,7 @@ _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in or
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20, PAGE_MOST = 1000 };
 /* A timeline's row has LINE_REST columns beside its line. */
-enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
+enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 29, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 
