@@ -157,8 +157,8 @@ static const rocl_column class_columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(field_class_name, rocl_time_sum, key.class)},
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
-    {"time_ns", "On the path", ROCL_UNIT_NS, ROCL_IN_REST, CELL(ns)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(count)},
+    {"time_ns", "On the path", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(ns)},
     {"percent", "Of path %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
 };
 
