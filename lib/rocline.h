@@ -993,7 +993,8 @@ typedef struct rocl_stats_options {
      * domains that an expression matches as one group. NULL: none. */
     const char *const *summary_groups;
     bool header;   /* begin with a table, or two, of what was traced; see rocl_options.note_times */
-    bool advice;   /* end with a table of findings that stand out */
+    bool findings; /* begin with a table of what stands out: can it be trusted, what costs time */
+    uint32_t named; /* 1 << rocl_report: also findings that need these, whatever that costs */
     bool brief;    /* fewer columns and rows: what fits on a screen */
     bool pictures; /* for people: draw bars and lines with characters where they say more than rows
                     */
@@ -1016,18 +1017,15 @@ typedef struct rocl_stats_options {
     const char *const *what_if;
 } rocl_stats_options;
 
-/* A rule of the advice, in sentences for people. */
-typedef struct rocl_advice_rule {
-    const char *name;      /* "idle GPU" */
+/* A rule that may find something, in sentences for people. */
+typedef struct rocl_finding_rule {
+    const char *name;      /* "late-rank" */
     const char *report;    /* the report it looks at */
     const char *threshold; /* beyond which it reports a finding */
     const char *meaning, *formula, *remedy;
-    /* An example: the evidence in the trace of an invented program, what was done about it, and how
-     * long the program took before and after. */
-    const char *seen, *done, *changed;
-} rocl_advice_rule;
-/* The i-th, in the order of the advice; NULL after the last. */
-ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
+} rocl_finding_rule;
+/* The i-th; NULL after the last. */
+ROCL_API const rocl_finding_rule *rocl_finding_rule_at(size_t i);
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. Free the
  * tables with rocl_tables_free(). */

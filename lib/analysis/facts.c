@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls.h"
+#include "analysis/distribution.h"
 #include "base/array.h"
 
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p)
@@ -50,6 +51,8 @@ rocl_call_class rocl_classify_call(const char *name)
         {"LaunchByPtr", ROCL_CALL_LAUNCH},
         {"MemcpyNode", ROCL_CALL_OTHER}, /* makes a node of a graph, copies nothing */
         {"Memcpy", ROCL_CALL_COPY},
+        {"Malloc", ROCL_CALL_MEMORY},
+        {"Free", ROCL_CALL_MEMORY},
     };
     const char *function = runtime_function(name);
     if (!function)
@@ -82,6 +85,7 @@ typedef struct batch_facts {
     uint32_t process;
     rocl_extent all, runtime;
     uint64_t calls[ROCL_CALL_CLASSES];
+    int64_t memory_ns;
     bool finer_than_us;
     rocl_sighting zero, longest;
 } batch_facts;
@@ -115,6 +119,7 @@ static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *fr
     rocl_extent_join(&p->runtime, &from->runtime);
     for (unsigned i = 0; i < ROCL_CALL_CLASSES; i++)
         p->calls[i] += from->calls[i];
+    p->memory_ns = rocl_add_saturated(p->memory_ns, from->memory_ns);
     p->finer_than_us |= from->finer_than_us;
     join_sighting(&p->zero, &from->zero);
     join_sighting(&p->longest, &from->longest);
@@ -176,6 +181,8 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
                 return rocl_fail_memory(err);
             if (class != ROCL_CALL_FOREIGN) {
                 facts.calls[class]++;
+                if (class == ROCL_CALL_MEMORY)
+                    facts.memory_ns = rocl_add_saturated(facts.memory_ns, e->end - e->start);
                 rocl_extent_add(&facts.runtime, e->start, e->end);
             }
             if (e->stack_id)

@@ -74,7 +74,7 @@ struct rocl_collector_def {
     const rocl_gather_def *gather;
 };
 
-/* Is it a table of a report that is wanted, and not left out? */
+/* Is it a table of a report that is wanted, and not left out; or do findings rest on it? */
 bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def);
 
 /* A sorter that is sealed after each task, and freed with the collector. NULL: memory is out. */
@@ -197,6 +197,9 @@ struct rocl_report_rows {
     rocl_table *table; /* NULL: memory is out, or it is not wanted */
     const rocl_table_def *def;
     uint64_t shown; /* by column */
+    /* The same for findings: all rows, whatever the options are. */
+    rocl_table *whole;
+    uint64_t whole_shown;
 };
 
 /* A new table. conditions: of ROCL_IF_OWN those that hold; the others follow from the options. */
@@ -317,7 +320,7 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_sequences_collector, rocl_critical_path_collector;
 
 /* The tables that other functions than rocl_stats() make, NULL at the end. */
-extern const rocl_table_def *const rocl_advice_tables[],
+extern const rocl_table_def *const rocl_finding_tables[],
     *const rocl_compare_tables[], *const rocl_description_tables[],
                                       *const rocl_show_tables[], *const rocl_correlate_tables[],
                                                                      *const rocl_recipe_tables[],
@@ -336,5 +339,10 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
 const char *rocl_header_key(unsigned i);
 bool rocl_header_is_text(unsigned i); /* else a number */
 
-/* Adds the tables "advice" and "advice_rules", made of those that there are (advice.c). */
-rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err);
+/* Puts the table "findings" before all others but headers, and "rules" at the end, made of the
+ * evidence that there is (findings.c). wall: ns of the whole trace. t: NULL in tests. */
+rocl_status rocl_put_findings(rocl_tables *out, rocl_trace *t, int64_t wall,
+                              const rocl_stats_options *o, rocl_error *err);
+/* The columns " key key " of a table that findings need, so that they are kept as evidence; NULL:
+ * none. */
+const char *rocl_evidence_of(const rocl_stats_options *o, const char *table);

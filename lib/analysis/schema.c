@@ -38,7 +38,7 @@ static const struct command_tables {
     bool all;                            /* all of them are always present */
     const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
-    {"stats", true, rocl_advice_tables, false, NULL},
+    {"stats", true, rocl_finding_tables, false, NULL},
     {"compare", false, rocl_compare_tables, false, NULL},
     {"info", false, rocl_description_tables, false, NULL},
     {"show", false, rocl_show_tables, false, NULL},

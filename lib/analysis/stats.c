@@ -514,8 +514,9 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
             st = rocl_fail_memory(err);
         rocl_tables_free(s.tables[i]);
     }
-    if (st == ROCL_OK && o->advice)
-        st = rocl_advise(out, o, err);
+    int64_t first = 0, last = 0;
+    if (st == ROCL_OK && rocl_trace_times(t, &first, &last) + 1)
+        st = rocl_put_findings(out, t, last - first, o, err);
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
     for (unsigned i = 0; i < s.count; i++)

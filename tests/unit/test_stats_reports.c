@@ -126,7 +126,7 @@ static void test_tables_and_columns(void **state)
     assert_int_equal(own, ROCL_REPORTS);
     for (size_t i = 0; (t = rocl_compare_tables[i]); i++)
         check_table(t, "rocstats-compare.1");
-    for (size_t i = 0; (t = rocl_advice_tables[i]); i++)
+    for (size_t i = 0; (t = rocl_finding_tables[i]); i++)
         check_table(t, "rocstats-advice.7");
 }
 

@@ -22,8 +22,9 @@ typedef struct cli {
     rocl_table_format format;
     unsigned sort, style, between;
     int top, slices;
-    bool advice;
+    bool findings;
     bool wide;
+    uint32_t named;           /* reports that are given, or --table's */
     bool all;                 /* the word that stands for all reports is given */
     bool doctor;              /* named as a report: its verdict is the exit code */
     bool overview;            /* no report is named, and people read it */
@@ -79,10 +80,11 @@ static const opt report_options[] = {
      "a row for each rank, agent, stream, dims (size of grid and workgroup; stream: also gaps of "
      "streams and queues); dispatch: also derived counters of each dispatch; marker: also what was "
      "sampled during the ranges of each marker"},
-    {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
-     "add a table with findings that stand out (always in the overview and in html)"},
+    {"findings", 0, OPT_FLAG, offsetof(cli, findings), NULL, NULL, 0, 0,
+     "begin with what stands out, and what could be gained (always in the overview and in html)"},
     {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
-     "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
+     "print what a rule of the findings means, its threshold, how it is computed, what to try and "
+     "an "
      "example, without reading an input; list: the names of all rules"},
     BY("ids", stats.ids,
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
@@ -314,6 +316,7 @@ static int sort_operands(cli *c)
     const bool special = c->compare.wanted || c->baseline;
     for (uint32_t r; !special && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
         c->stats.reports |= r;
+        c->named |= r;
         c->all |= !strcmp(c->operands.v[i], "all");
         c->doctor |= r == REPORT(DOCTOR);
     }
@@ -470,7 +473,7 @@ static int check_baseline(cli *c)
         c->baseline_name = cut_name(&c->common.output_file);
     if (!c->baseline)
         return c->baseline_name ? usage_error("--baseline-name is only for baseline") : -1;
-    if (c->format_name || c->style || c->advice || c->timeline || c->stats.by_rank ||
+    if (c->format_name || c->style || c->findings || c->timeline || c->stats.by_rank ||
         c->stats.by_agent || c->stats.by_stream || c->stats.by_dims || c->sort || c->summary ||
         c->per_domain || c->summary_file || c->budget || c->only.n)
         return usage_error("baseline writes JSON of its own, and takes no options of reports");
@@ -488,6 +491,7 @@ static void choose_reports(cli *c)
         reports |= UINT32_C(1) << r;
     }
     c->stats.reports |= reports;
+    c->named |= reports;
     c->doctor |= reports >> ROCL_REPORT_DOCTOR & 1;
 }
 
@@ -514,7 +518,7 @@ static int check_format(cli *c)
         return usage_error("--format junit is only for compare with --fail-over or "
                            "--fail-over-total");
     if (c->format == ROCL_TABLE_FOLDED &&
-        (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
+        (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->findings))
         return usage_error("--format folded is only for the report attribution");
     return -1;
 }
@@ -633,14 +637,15 @@ static void settle_reports(cli *c)
     const bool whole = !c->stats.reports;
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
-    c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
+    c->stats.findings = c->findings || whole || c->all || c->format == ROCL_TABLE_HTML;
+    c->stats.named = c->named;
     if (whole) {
         c->stats.reports = OVERVIEW;
         c->stats.tables = overview_tables;
-    } else if (picks_tables(c) && !c->stats.advice && !c->compare.wanted) {
+    } else if (picks_tables(c) && !c->stats.findings && !c->compare.wanted) {
         c->stats.tables = c->only.v;
     } else if ((c->format == ROCL_TABLE_CSV || c->format == ROCL_TABLE_TSV) && !c->all &&
-               !c->only.n && !c->compare.wanted && !c->advice) {
+               !c->only.n && !c->compare.wanted && !c->findings) {
         c->stats.tables = list_main_tables(c->stats.reports);
     }
     c->common.uses_steps = c->compare.wanted || c->baseline || (c->stats.reports & REPORT(STEPS));
@@ -776,7 +781,6 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     static const char *const marker_tables[] = {"domains", "markers", NULL};
     c->stats.reports = REPORT(SUMMARY) | (markers ? REPORT(MARKERS) : 0);
     c->stats.tables = calls ? host_tables : marker_tables;
-    c->stats.advice = false;
     return rocl_stats(t, &c->stats, tables, err);
 }
 

@@ -135,55 +135,40 @@ static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
                       (int)t->row_count);
 }
 
-/* Advice names a report, which is a tab; what the doctor found is evidence of its own. */
+/* What stands out, first: a finding names a report, which is a tab. */
 static void put_findings(rocl_buf *b, const rocl_tables *all)
 {
-    static const struct {
-        const char *table, *title, *sentence, *evidence, *report;
-    } lists[] = {{"findings", "Can the trace be trusted?", "finding", "evidence", NULL},
-                 {"advice", "What to look at", "finding", "evidence", "report"}};
     static const struct { /* what else there is of a finding, in parentheses */
         const char *column, *before;
-    } remarks[] = {{"level", ""}, {"where", ""}, {"threshold", "threshold: "}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const rocl_table *t = rocl_tables_find(all, lists[i].table);
-        if (!t)
-            continue;
-        rocl_html_put(b, "<h2>%s</h2>\n", lists[i].title);
-        if (!t->row_count) {
-            rocl_buf_str(b, i ? "<p class=\"note\">Nothing stands out.</p>\n"
-                              : "<p class=\"note\">No reason for doubt was found.</p>\n");
-            continue;
+    } remarks[] = {{"level", ""},
+                   {"gain_ns", "could gain "},
+                   {"where", ""},
+                   {"try", "try: "},
+                   {"record", "record: "}};
+    const rocl_table *t = rocl_tables_find(all, "findings");
+    if (!t)
+        return;
+    rocl_html_put(b, "<h2>%s</h2>\n<p class=\"note\">%s</p>\n", t->title, t->note);
+    rocl_buf_str(b, t->row_count ? "<ol class=\"findings\">" : "");
+    for (size_t r = 0; r < t->row_count; r++) {
+        rocl_buf_str(b, "<li><b>");
+        rocl_html_put_cell(b, t, r, rocl_table_find_column(t, "finding"));
+        rocl_buf_str(b, "</b>: ");
+        rocl_html_put_cell(b, t, r, rocl_table_find_column(t, "evidence"));
+        bool any = false;
+        for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++) {
+            const size_t column = rocl_table_find_column(t, remarks[k].column);
+            if (column == t->column_count || !rocl_datum_has_value(rocl_table_cell(t, r, column)))
+                continue;
+            rocl_buf_str(b, any ? "; " : " <small>(");
+            rocl_buf_str(b, remarks[k].before);
+            rocl_html_put_cell(b, t, r, column);
+            any = true;
         }
-        const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
-        const size_t evidence = rocl_table_find_column(t, lists[i].evidence);
-        rocl_buf_str(b, "<ul>");
-        for (size_t r = 0; r < t->row_count; r++) {
-            rocl_buf_str(b, "<li>");
-            rocl_html_put_cell(b, t, r, sentence);
-            rocl_buf_str(b, ": ");
-            rocl_html_put_cell(b, t, r, evidence);
-            bool any = false;
-            for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++) {
-                const size_t column = rocl_table_find_column(t, remarks[k].column);
-                if (column == t->column_count ||
-                    rocl_table_find_cell(t, r, remarks[k].column)->type == ROCL_DATUM_NONE)
-                    continue;
-                rocl_buf_str(b, any ? ", " : " <small>(");
-                rocl_buf_str(b, remarks[k].before);
-                rocl_html_put_cell(b, t, r, column);
-                any = true;
-            }
-            rocl_buf_str(b, any ? ")</small>" : "");
-            const char *key = t->key;
-            if (lists[i].report) {
-                const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
-                key = d->type == ROCL_DATUM_TEXT ? d->text : key;
-            }
-            rocl_html_put(b, " <a href=\"#%s\">evidence</a></li>", key);
-        }
-        rocl_buf_str(b, "</ul>\n");
+        rocl_html_put(b, "%s <a href=\"#%s\">evidence</a></li>", any ? ")</small>" : "",
+                      rocl_datum_str(rocl_table_find_cell(t, r, "report")));
     }
+    rocl_buf_str(b, t->row_count ? "</ol>\n" : "");
 }
 
 void rocl_html_put_overview(rocl_table_writer *w)
@@ -217,6 +202,7 @@ void rocl_html_put_overview(rocl_table_writer *w)
             rocl_buf_str(b, "</dl>\n");
         }
     }
+    put_findings(b, all);
     put_shares(b, all);
     const rocl_table *likeness = rocl_tables_find(all, "comparability");
     if (likeness && likeness->note)
@@ -237,6 +223,5 @@ void rocl_html_put_overview(rocl_table_writer *w)
         rocl_buf_str(b, "<h2>Longest idle gaps</h2>\n");
         put_largest_rows(b, gaps, "gap_ns", gap_keys);
     }
-    put_findings(b, all);
     rocl_table_end_row(w);
 }

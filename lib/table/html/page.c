@@ -124,7 +124,7 @@ static const char *heading_of(const rocl_tables *all, const rocl_html_panel *pan
 }
 
 /* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then the
- * heading, or the title of the only report. Advice belongs to other reports. */
+ * heading, or the title of the only report. Findings belong to other reports. */
 static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
 {
     const char *report = heading_of(all, panel), *before = "";
@@ -136,7 +136,7 @@ static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel
             rocl_html_put_cell(b, t, 0, 0);
             before = " and ";
         }
-        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
+        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "findings") != 0)
             report = reports++ ? heading_of(all, panel) : tab_of(t).title;
     }
     if (!*before && panel && panel->of)
