@@ -289,7 +289,7 @@ static const rocl_column columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(sums.calls)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(sums.kernels)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(sums.time)},
-    {"percent", "Of GPU work %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of GPU time %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"flops", "FLOP", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_number, op_row, flops)},
     {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_MINOR,

@@ -7,10 +7,12 @@
 
 #include "table/format.h"
 
+enum { MORE_DIGITS = 18 };
+
 /* What a table costs, and how much of it stays. */
 typedef struct budget {
     int64_t head; /* bytes of its titles */
-    size_t rest;  /* bytes that its last row may take */
+    int64_t rest; /* bytes that a row for the others may take */
     size_t shown; /* rows */
     int64_t used; /* bytes of what is shown at least */
     bool full;    /* no more rows fit */
@@ -77,24 +79,32 @@ static void cut_table(rocl_tables *all, rocl_table *t, size_t shown)
     free(last);
 }
 
-/* The next row, instead of the row for the others where it is the last: what it takes more. */
-static int64_t cost_of_row(rocl_table_writer *w, const rocl_table *t, const budget *s,
-                           rocl_table_format format)
+/* The next rows: the last two come together, as a row for the others of one is none. */
+static size_t count_next(const rocl_table *t, const budget *s)
 {
-    const size_t n = measure_row(w, t, rocl_table_cell(t, s->shown, 0), format);
-    return (int64_t)n - (s->shown + 1 == t->row_count ? (int64_t)s->rest : 0);
+    return s->shown + 2 == t->row_count ? 2 : 1;
 }
 
-/* Shows the first `rows`. */
+/* What these take more, without the row for the others behind the last. */
+static int64_t cost_of_next(rocl_table_writer *w, const rocl_table *t, const budget *s,
+                            rocl_table_format format)
+{
+    const size_t n = count_next(t, s);
+    int64_t bytes = s->shown + n == t->row_count ? -s->rest : 0;
+    for (size_t k = 0; k < n; k++)
+        bytes += (int64_t)measure_row(w, t, rocl_table_cell(t, s->shown + k, 0), format);
+    return bytes;
+}
+
+/* Shows the first `rows`, at least. */
 static void begin_table(rocl_table_writer *w, const rocl_table *t, budget *s, size_t rows,
                         rocl_table_format format)
 {
-    for (s->used = s->head + (t->row_count ? (int64_t)s->rest : 0), s->shown = 0; s->shown < rows;
-         s->shown++)
-        s->used += cost_of_row(w, t, s, format);
+    for (s->used = s->head + s->rest, s->shown = 0; s->shown < rows; s->shown += count_next(t, s))
+        s->used += cost_of_next(w, t, s, format);
 }
 
-static void measure_table(rocl_table_writer *w, const rocl_table *t, budget *s,
+static void measure_table(rocl_table_writer *w, rocl_tables *all, const rocl_table *t, budget *s,
                           rocl_table_format format)
 {
     const bool json = format == ROCL_TABLE_JSON;
@@ -104,14 +114,15 @@ static void measure_table(rocl_table_writer *w, const rocl_table *t, budget *s,
         n += json ? strlen(t->columns[c].key) + strlen(rocl_unit_name(t->columns[c].unit)) + 26
                   : strlen(t->columns[c].title) + 8;
     s->head = (int64_t)(n + (json ? 2 * strlen(t->key) + 80 : 0));
-    /* A row for the others is at most as long as the longest of the first ones, except for names;
-     * if there is only one other row, that itself is shown. */
-    for (size_t r = 0; r < t->row_count; r++) {
-        if (r == 4)
-            r = t->row_count - 1;
-        n = measure_row(w, t, rocl_table_cell(t, r, 0), format);
-        s->rest = n > s->rest ? n : s->rest;
-    }
+    rocl_datum *others = t->row_count > 2 ? calloc(t->column_count, sizeof *others) : NULL;
+    all->incomplete |= t->row_count > 2 && !others;
+    if (!others)
+        return;
+    fold_rows(all, t, 1, others);
+    s->rest = (int64_t)measure_row(w, t, others, format);
+    for (size_t c = 0; c < t->column_count; c++) /* of fewer others numbers may be longer */
+        s->rest += others[c].type == ROCL_DATUM_REAL ? MORE_DIGITS : 4;
+    free(others);
 }
 
 /* The table that goes next moves to the end: the last that is not essential; the only one stays.
@@ -143,7 +154,7 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
     all->incomplete |= !budgets;
     for (size_t i = 0; i < left; i++) {
         const rocl_table *t = &all->tables[i];
-        measure_table(&w, t, &budgets[i], format);
+        measure_table(&w, all, t, &budgets[i], format);
         begin_table(&w, t, &budgets[i], t->essential ? t->row_count : t->row_count > 0, format);
         used += budgets[i].used;
     }
@@ -164,12 +175,12 @@ size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
             budget *s = &budgets[i];
             if (s->full || s->shown == t->row_count)
                 continue;
-            const int64_t n = cost_of_row(&w, t, s, format);
+            const int64_t n = cost_of_next(&w, t, s, format);
             s->full = used + n > room;
             if (s->full)
                 continue;
             used += n;
-            s->shown++;
+            s->shown += count_next(t, s);
             open++;
         }
     }

@@ -227,7 +227,7 @@ EOF
             cmp out.json <(rocline stats --budget $n --format json "$file" 2>/dev/null)
             jq -e --slurpfile all all.json --argjson whole "$((n >= least))" '
                 .data as $d | $all[0].data as $a |
-                (if $whole == 1 or ($d | length) > 1 then $d.advice == $a.advice else true end) and
+                (if $whole == 1 or ($d | length) > 1 then $d.findings == $a.findings else true end) and
                 ([$d | to_entries[] | .value.rows[0] == $a[.key].rows[0]] | all)' out.json >/dev/null || fail "$file, $n: rows"
             [ "$n" -lt "$least" ] || [ "$(wc -c <out.json)" -le $((4 * n)) ] || fail "$file, $n: $(wc -c <out.json) bytes"
             tables=$(jq '.data | length' out.json)
@@ -236,10 +236,10 @@ EOF
         done
         [ "$last" -eq "$(jq '.data | length' all.json)" ] || fail "$file: $last tables"
     done <<'END'
-everything.db 500
-rank0.db 500
-advice/slow-or-small-copies.before.json 400
-advice/idle-gpu.before.json 300
+everything.db 1200
+rank0.db 800
+findings/host-bound.before.json 1000
+findings/idle-gpu.before.json 500
 END
     # Numbers of rows differ little, except of tables that have no more.
     rocline stats --format json "$FIXTURES/everything.db" >all.json 2>/dev/null

@@ -190,8 +190,8 @@ static void test_shares(void **state)
         check_entry(t, shares);
     }
     const rocl_table_def *const *const others[] = {
-        rocl_compare_tables,     rocl_advice_tables, rocl_show_tables, rocl_correlate_tables,
-        rocl_description_tables, rocl_recipe_tables, rocl_check_tables};
+        rocl_compare_tables,     rocl_finding_tables, rocl_show_tables, rocl_correlate_tables,
+        rocl_description_tables, rocl_recipe_tables,  rocl_check_tables};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         for (size_t i = 0; (t = others[k][i]); i++)
             check_shares(t, shares);

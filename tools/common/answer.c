@@ -177,7 +177,7 @@ void answer_set_inputs(const strings *inputs)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 1000 };
+enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 2000 };
 
 int budget_check(const table_output *o)
 {
