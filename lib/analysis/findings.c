@@ -91,13 +91,22 @@ static double sum_of(const rocl_table *t, const char *key)
     return sum;
 }
 
-/* The largest share of one column in another, and its row; 0: no row has any. */
-static double largest_share(const rocl_table *t, const char *part, const char *whole, size_t *row)
+enum { LEAST_WORK = 20, SOME = 100, MANY = 1000 }; /* kernels, copies, calls */
+
+/* Has the GPU of a row work enough to say something about it? */
+static bool has_work(const rocl_table *overlap, size_t row)
+{
+    return number_in(overlap, row, "kernels") + number_in(overlap, row, "copies") >= LEAST_WORK;
+}
+
+/* The largest share of a column in the time of a GPU, and its row; 0: no row has any. */
+static double largest_share(const rocl_table *overlap, const char *part, size_t *row)
 {
     double most = 0;
-    for (size_t i = 0; i < t->row_count; i++) {
-        const double w = number_in(t, i, whole), share = w > 0 ? number_in(t, i, part) / w : 0;
-        if (share > most) {
+    for (size_t i = 0; i < overlap->row_count; i++) {
+        const double wall = number_in(overlap, i, "wall_ns");
+        const double share = wall > 0 ? number_in(overlap, i, part) / wall : 0;
+        if (share > most && has_work(overlap, i)) {
             most = share;
             *row = i;
         }
@@ -160,8 +169,6 @@ static void place(finding *f, const rocl_table *overlap, size_t row)
 #define NAME_LEN(name) rocl_name_prefix(name, 60)
 #define CUT(name)      NAME_LEN(name), (name), (name)[NAME_LEN(name)] ? "..." : ""
 
-enum { LEAST_WORK = 20, SOME = 100, MANY = 1000 }; /* kernels, copies, calls */
-
 static const char no_copies[] = "no copies were recorded";
 
 /* ---- rules on GPUs that wait ----------------------------------------------------------------- */
@@ -214,7 +221,7 @@ static const char *check_gaps(engine *a, const rocl_table *overlap, const char *
     for (size_t i = 0; i < overlap->row_count; i++) {
         const double wall = number_in(overlap, i, "wall_ns");
         const double ns = time_of_class(a, overlap, i, class, &count, &known);
-        if (known && wall > 0 && ns / wall > most) {
+        if (known && wall > 0 && ns / wall > most && has_work(overlap, i)) {
             most = ns / wall;
             most_ns = ns;
             most_count = count;
@@ -271,7 +278,7 @@ static const char *check_idle(engine *a, const rocl_table *overlap)
     const rocl_table *gaps = find(a, "gap_classes");
     size_t row = 0;
     bool known;
-    const double idle = largest_share(overlap, "idle_ns", "wall_ns", &row);
+    const double idle = largest_share(overlap, "idle_ns", &row);
     if (idle <= 0.1)
         return NULL;
     const char *gpu = text_in(overlap, row, "gpu");
@@ -295,7 +302,7 @@ static const char *check_idle(engine *a, const rocl_table *overlap)
 static const char *check_exposed_communication(engine *a, const rocl_table *overlap)
 {
     size_t row = 0;
-    const double share = largest_share(overlap, "exposed_communication_ns", "wall_ns", &row);
+    const double share = largest_share(overlap, "exposed_communication_ns", &row);
     if (share > 0.1)
         place(add_finding(a, "Communication is not hidden behind kernels",
                           number_in(overlap, row, "exposed_communication_ns"),
@@ -308,7 +315,7 @@ static const char *check_exposed_communication(engine *a, const rocl_table *over
 static const char *check_memory_transfers(engine *a, const rocl_table *overlap)
 {
     size_t row = 0;
-    const double share = largest_share(overlap, "exposed_copy_ns", "wall_ns", &row);
+    const double share = largest_share(overlap, "exposed_copy_ns", &row);
     const double ns = number_in(overlap, row, "exposed_copy_ns");
     if (share > 0.1)
         place(add_finding(a,
@@ -328,7 +335,7 @@ static const char *check_good_pipelining(engine *a, const rocl_table *overlap)
         const double wall = number_in(overlap, i, "wall_ns"),
                      copy = number_in(overlap, i, "copy_ns");
         const double both = number_in(overlap, i, "both_ns");
-        if (wall <= 0 || copy < 0.1 * wall || both < 0.9 * copy ||
+        if (wall <= 0 || !has_work(overlap, i) || copy < 0.1 * wall || both < 0.9 * copy ||
             number_in(overlap, i, "idle_ns") > 0.1 * wall)
             continue;
         finding *f = add_finding(a, "Good pipelining: copies are hidden behind kernels", 0,
@@ -399,7 +406,7 @@ static const char *check_memory_churn(engine *a, const rocl_table *domains)
         allocs += strcmp(name, "MEMORY_ALLOCATIONS") ? 0 : number_in(domains, i, "calls");
     }
     const rocl_table *overlap = find(a, "overlap");
-    largest_share(overlap, "idle_ns", "wall_ns", &row);
+    largest_share(overlap, "idle_ns", &row);
     const double idle = number_in(overlap, row, "idle_ns");
     const bool costs = calls >= SOME && calls > kernels / 10 && each > 0.1 * (double)a->wall;
     if (costs || (allocs >= MANY && allocs > kernels / 10))
@@ -474,7 +481,8 @@ static const char *check_unequal_gpus(engine *a, const rocl_table *overlap, bool
     const double own = number_in(overlap, row, "kernels"), count = (double)gpus - 1;
     const double others = (all - most) / count, their = (kernels - own) / count;
     const bool alike = own >= SOME && own < 1.02 * their && own > 0.98 * their;
-    if (others <= 0 || alike != slower || most / others <= (slower ? 1.1 : 1.25))
+    if (others <= 0 || !has_work(overlap, row) || alike != slower ||
+        most / others <= (slower ? 1.1 : 1.25))
         return NULL;
     const char *gpu = text_in(overlap, row, "gpu");
     finding *f = add_finding(
@@ -527,9 +535,10 @@ static const char *check_late_rank(engine *a, const rocl_table *t)
                  known ? ": " : "", known ? causes[k].what : "");
         finding *f = add_finding(
             a, what, gain,
-            "the last in %.0f of %.0f %.40s; the others wait for %s, %.1f %% of their time in "
+            "the last in %.0f of %.0f %.40s%s; the others wait for %s, %.1f %% of their time in "
             "them%s%.*s%s",
             number_in(t, i, "last"), number_in(t, i, "meetings"), text_in(t, i, "meeting"),
+            !strcmp(text_in(t, i, "meeting"), "MPI") ? " calls" : "",
             rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")),
             number_in(t, i, "lost_percent"), *name ? "; the most in " : "", CUT(name));
         char where[32];
@@ -557,7 +566,7 @@ static void check_launches(engine *a, const rocl_table *t, const char *what, con
     const double much = 10; /* percent */
     double most = 0;
     size_t row = 0, count = 0;
-    char why[96], others[32] = "";
+    char why[96], others[48] = "";
     for (size_t i = 0; i < t->row_count; i++) {
         const double share = number_in(t, i, "percent");
         if (share < much || !is_reason(t, i, why))
@@ -812,7 +821,7 @@ static const rule rules[] = {
      check_host_bound,
      IDLE_TIMES,
      false,
-     "memory-churn"},
+     "memory-churn late-rank"},
     {{"sync-waits", "gaps", "more than 10 % of the time of a GPU",
       "A GPU has no work, since the host waited for all work to end before it launched more.",
       "total_ns of the class sync in gap_classes / wall_ns of the GPU",
@@ -821,7 +830,7 @@ static const rule rules[] = {
      check_sync_waits,
      IDLE_TIMES,
      false,
-     "memory-churn"},
+     "memory-churn late-rank"},
     {{"launch-overhead", "gaps", "more than 10 % of the time of a GPU",
       "Kernels take less time than their launches: the GPU waits for the next one.",
       "total_ns of the class launch in gap_classes / wall_ns of the GPU",
@@ -1100,7 +1109,7 @@ static const struct {
 };
 
 /* The doubts that rules must heed; *why[i] is the finding of bit i. */
-static unsigned take_doctor(engine *a, bool notes, const char *why[4])
+static unsigned take_doctor(engine *a, const char *why[4])
 {
     const rocl_table *t = find(a, "doctor_findings"), *overlap = find(a, "overlap");
     const double work = sum_of(overlap, "kernels") + sum_of(overlap, "copies");
@@ -1116,7 +1125,7 @@ static unsigned take_doctor(engine *a, bool notes, const char *why[4])
                     why[bit] = key;
             all |= doubts[k].about;
         }
-        if (a->count == MOST_FINDINGS || (!notes && !strcmp(text_in(t, i, "level"), "note")))
+        if (a->count == MOST_FINDINGS)
             continue;
         const rocl_datum *places = rocl_table_find_cell(t, i, "places");
         a->list[a->count++] = (finding){
@@ -1155,7 +1164,7 @@ static const rocl_column finding_columns[] = {
     {"gain_percent", "Of the trace %", ROCL_UNIT_PERCENT, CELL(percent)},
     {"where", "Where", ROCL_UNIT_TEXT, CELL(where)},
     {"places", "Affected", ROCL_UNIT_COUNT, ROCL_ALWAYS, KNOWN(places)},
-    {"event", "Event", ROCL_UNIT_TEXT, ROCL_IF_IDS, ROCL_CELL(finding, event)},
+    {"event", "Event", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROCL_CELL(finding, event)},
     {"cause", "Likely cause", ROCL_UNIT_SENTENCE, CELL(cause)},
     {"try", "What to try", ROCL_UNIT_SENTENCE, CELL(what)},
     {"record", "What helps", ROCL_UNIT_SENTENCE, CELL(record)},
@@ -1244,8 +1253,8 @@ static void relate_findings(engine *a)
         finding *f = &a->list[i];
         bool explained = false;
         for (size_t k = 0; k < a->count && f->by; k++)
-            explained |= is_listed(f->by->explained_by, a->list[k].rule) &&
-                         2 * a->list[k].gain >= f->gain && a->list[k].gain > 0;
+            explained |= is_listed(f->by->explained_by, a->list[k].rule) && f->gain > 0 &&
+                         2 * a->list[k].gain >= f->gain;
         if (explained)
             f->level = NULL;
     }
@@ -1350,18 +1359,21 @@ rocl_status rocl_put_findings(rocl_tables *out, rocl_trace *t, int64_t wall,
     const bool doctor = o->reports >> ROCL_REPORT_DOCTOR & 1;
     const char *why[4] = {NULL};
     rule_row outcomes[RULES];
-    if (!o->findings && !(doctor && out->evidence))
+    bool printed = o->findings || (doctor && out->evidence && !o->tables);
+    for (const char *const *key = o->tables; doctor && key && *key; key++)
+        printed |= !strcmp(*key, finding_table.key);
+    if (!printed)
         return ROCL_OK;
     engine a = {.evidence = out->evidence, .out = out, .wall = wall};
     const rocl_collector c = {.options = o, .trace = t};
     const rocl_table *overlap = find(&a, "overlap");
     a.enough = sum_of(overlap, "kernels") + sum_of(overlap, "copies") >= LEAST_WORK;
-    const unsigned doubted = take_doctor(&a, doctor || o->named >> ROCL_REPORT_DOCTOR & 1, why);
+    const unsigned doubted = take_doctor(&a, why);
     for (size_t i = 0; i < RULES && o->findings; i++)
         outcomes[i] = check_rule(&a, &rules[i], doubted, why);
     relate_findings(&a);
     sort_findings(&a);
-    rocl_report_rows r = rocl_begin_table(&c, out, &finding_table, 0);
+    rocl_report_rows r = rocl_begin_table(&c, out, &finding_table, o->ids ? ROCL_IF_OWN : 0);
     if (!r.table)
         return rocl_fail_memory(err);
     r.table->essential = r.table->fields = true;

@@ -36,7 +36,7 @@ static const recipe recipes[] = {
     {"phases", "What ran in the middle of the trace?",
      "rocline stats kernels --start 40% --end 60% FILE", "the same columns, of that time alone"},
     {"ranks", "Which rank is late?", "rocline stats ranks FILE",
-     "late_ranks: who, by how much, why, and what the others lost"},
+     "the line of late_ranks: who is late, how long the others wait, and why"},
     {"runs", "What changed between two runs?", "rocline compare A B",
      "the largest change of total time first; significant ones are marked"},
     {"runs", "Which kernels of a step are new, gone, replaced or moved?",

@@ -16,15 +16,15 @@
 
 /* In the order of their tables. Calls come first: others look them up. */
 static const rocl_collector_def *const collectors[] = {
-    &rocl_calls_collector,       &rocl_summary_collector,       &rocl_overlap_collector,
-    &rocl_gaps_collector,        &rocl_lane_gaps_collector,     &rocl_timeline_collector,
-    &rocl_histogram_collector,   &rocl_launch_collector,        &rocl_markers_collector,
-    &rocl_ranks_collector,       &rocl_memory_collector,        &rocl_counter_collector,
-    &rocl_derived_collector,     &rocl_streams_collector,       &rocl_samples_collector,
-    &rocl_energy_collector,      &rocl_occupancy_collector,     &rocl_roofline_collector,
-    &rocl_attribution_collector, &rocl_collectives_collector,   &rocl_doctor_collector,
-    &rocl_steps_collector,       &rocl_queues_collector,        &rocl_graphs_collector,
-    &rocl_sequences_collector,   &rocl_critical_path_collector,
+    &rocl_calls_collector,         &rocl_summary_collector,   &rocl_overlap_collector,
+    &rocl_gaps_collector,          &rocl_lane_gaps_collector, &rocl_timeline_collector,
+    &rocl_histogram_collector,     &rocl_launch_collector,    &rocl_markers_collector,
+    &rocl_ranks_collector,         &rocl_memory_collector,    &rocl_counter_collector,
+    &rocl_derived_collector,       &rocl_streams_collector,   &rocl_samples_collector,
+    &rocl_energy_collector,        &rocl_occupancy_collector, &rocl_roofline_collector,
+    &rocl_attribution_collector,   &rocl_doctor_collector,    &rocl_steps_collector,
+    &rocl_queues_collector,        &rocl_graphs_collector,    &rocl_sequences_collector,
+    &rocl_critical_path_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };

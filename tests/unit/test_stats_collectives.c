@@ -350,8 +350,8 @@ static void check_ranks(const job *j, const rocl_table *t)
                     early = members[m];
             }
             whole++;
-            last += late == i && n > 1;
-            first += early == i && n > 1;
+            last += late == i && j->k[late].start > j->k[early].start;
+            first += early == i && j->k[late].start > j->k[early].start;
             wait += j->k[late].start - j->k[i].start;
         }
         check_int(t, row, "matched", whole);

@@ -327,15 +327,19 @@ static int sort_operands(cli *c)
         return -1;
     if (strcmp(word, "view") == 0)
         return usage_error("view must stand before all options");
+    const char *near;
     const rocl_report r = report_of_table(word);
     if (r < ROCL_REPORTS)
         return usage_error("\"%s\" is a table of the report %s: use that, or --table %s", word,
                            rocl_report_name(r), word);
+    for (size_t k = 0; (near = rocl_table_word(NULL, k)); k++)
+        if (!strcmp(near, word))
+            return usage_error("\"%s\" is a table, not a report: --table %s prints it", word, word);
     /* A word that is neither a report nor a file is more likely a mistyped report. */
     const int code = options_refuse_command(word);
     if (code >= 0)
         return code;
-    const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
+    near = rocl_nearest_word(word, strlen(word), report_word, NULL);
     return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
                 : -1;
 }

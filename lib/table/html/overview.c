@@ -165,7 +165,8 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
             rocl_html_put_cell(b, t, r, column);
             any = true;
         }
-        rocl_html_put(b, "%s <a href=\"#%s\">evidence</a></li>", any ? ")</small>" : "",
+        rocl_buf_str(b, any ? ")</small>" : "");
+        rocl_html_put(b, " <a href=\"#%s\">evidence</a></li>",
                       rocl_datum_str(rocl_table_find_cell(t, r, "report")));
     }
     rocl_buf_str(b, t->row_count ? "</ol>\n" : "");
