@@ -328,10 +328,11 @@ extern const rocl_table_def *const rocl_finding_tables[],
 
 /* Adds a header: what was traced, and the events of the last run over it (header.c). */
 typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_header;
+extern const rocl_table_def rocl_header_tables[];
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
 /* A header in two steps: the cells of the row, whose texts `texts` owns; the table. */
-enum { ROCL_HEADER_FIELDS = 10 };
+enum { ROCL_HEADER_DURATION = 6, ROCL_HEADER_FIELDS = 10 };
 rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
                              const rocl_trace *t, rocl_error *err);
 void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_FIELDS],

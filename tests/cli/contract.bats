@@ -29,7 +29,8 @@ sys.exit(bad > 0)
 PY
 }
 
-envelope='(keys_unsorted | sort) == ["command","data","errors","exit_code","rocline","schema","trace","warnings"]
+envelope='(keys_unsorted | sort) == (["command","data","errors","exit_code","rocline","schema","trace"] +
+    if .command == "compare" then ["trace_b"] else [] end + ["warnings"])
     and .schema == 1 and (.warnings | type) == "array" and (.errors | type) == "array"
     and ([.warnings[], .errors[] | keys == ["code","file","place","text"]] | all)'
 

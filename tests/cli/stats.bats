@@ -442,7 +442,7 @@ columns() { # argument of rocstats...
     run ! grep -q "0 s is" a.txt
     rocstats --table longest_gaps --format csv "$FIXTURES/everything.db" | grep -q ",$start,"
     rocstats compare --format json "$FIXTURES/rank0.db" "$FIXTURES/rank1.db" >c.json
-    jq -e '.trace_a.files != .trace_b.files and .trace_a.begin_ns > 0' c.json
+    jq -e '.data | .trace_a.rows[0].files != .trace_b.rows[0].files and .trace_a.rows[0].begin_ns > 0' c.json
 }
 
 @test "without GPU work the overview is that of markers and calls" {

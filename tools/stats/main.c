@@ -7,6 +7,7 @@
 
 #include "stats/compare.h"
 #include "stats/explain.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,11 +128,12 @@ static const opt report_options[] = {
      "(default: "
      "for text and md 60, or fewer on a narrow terminal; 1000 for the other formats)"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
-     "percentage on average, or is new"},
+     "with compare: exit with 6 if a kernel takes significantly longer in B, by more than this "
+     "percentage on average, or is new; --include tests all that it names, such as marker or "
+     "kernel,copy"},
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
-     "more than this percentage, or if a name is new, even with few calls"},
+     "with compare: exit with 6 if the total time of a kernel or of all kernels grew by more than "
+     "this percentage, or if one is new, even with few calls; with --include as above"},
     {"a", 0, OPT_LIST, offsetof(cli, compare.runs_a), "PATTERN", NULL, 0, 0,
      "with compare: each file or folder that matches is a run of A, such as 'base/*.db', and may "
      "be "
@@ -158,7 +160,8 @@ static const opt output_options[] = {
      "programs; the summary as `rocprofv3 -S` prints it (table); a page with all reports and "
      "charts "
      "(html); attribution as folded stacks, in ns, for flamegraph.pl and speedscope (folded); what "
-     "compare tested for a limit as JUnit XML (junit)"},
+     "compare tested for a limit as JUnit XML (junit); a comparison as annotations of GitHub "
+     "Actions (github), whose job summary it also writes"},
     {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
      "print only these tables; such as step_distribution or compare_causes; all: every table, also "
      "as CSV and TSV, where compare otherwise prints only one"},
@@ -433,6 +436,11 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
+static bool is_for_ci(const cli *c)
+{
+    return c->format == ROCL_TABLE_JUNIT || c->format == ROCL_TABLE_GITHUB;
+}
+
 /* Only some tables are printed. */
 static bool picks_tables(const cli *c)
 {
@@ -456,8 +464,9 @@ static int check_tables(const cli *c)
                     : usage_error("--table: \"%s\" is not a table; rocstats(5) lists them", name);
     }
     if (c->only.n && (c->style || c->format == ROCL_TABLE_CONSOLE ||
-                      c->format == ROCL_TABLE_FOLDED || c->format == ROCL_TABLE_JUNIT))
-        return usage_error("--table is not for --style and the formats table, folded and junit");
+                      c->format == ROCL_TABLE_FOLDED || is_for_ci(c)))
+        return usage_error("--table is not for --style and the formats table, folded, junit and "
+                           "github");
     return -1;
 }
 
@@ -521,6 +530,8 @@ static int check_format(cli *c)
         (!c->compare.wanted || (!c->compare.fail_over && !c->compare.fail_over_total)))
         return usage_error("--format junit is only for compare with --fail-over or "
                            "--fail-over-total");
+    if (c->format == ROCL_TABLE_GITHUB && !c->compare.wanted)
+        return usage_error("--format github is only for compare");
     if (c->format == ROCL_TABLE_FOLDED &&
         (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->findings))
         return usage_error("--format folded is only for the report attribution");
@@ -626,8 +637,8 @@ static const char *const *list_main_tables(uint32_t reports)
 /* What the library is asked for. */
 static void settle_reports(cli *c)
 {
-    const bool text_tables =
-        c->format == ROCL_TABLE_TEXT || (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
+    const bool text_tables = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_GITHUB ||
+                             (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
     c->stats.top = c->top >= 0                             ? (size_t)c->top
                    : !text_tables                          ? 0
                    : c->stats.reports || c->compare.wanted ? TEXT_TOP
@@ -664,10 +675,11 @@ static void settle_reports(cli *c)
     c->stats.ids |= c->doctor || answer_is_wanted();
     /* One report is often the input of a pipe. */
     const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
-    c->stats.header = c->format == ROCL_TABLE_HTML ||
-                      (c->format == ROCL_TABLE_JSON && !answer_is_wanted()) ||
-                      (overview && c->stats.pictures);
-    c->common.note_times |= c->stats.header || c->stats.pictures;
+    c->stats.header =
+        c->format == ROCL_TABLE_HTML || is_for_ci(c) ||
+        (c->format == ROCL_TABLE_JSON && (!answer_is_wanted() || c->compare.wanted)) ||
+        (overview && c->stats.pictures);
+    c->common.note_times |= c->stats.header || c->stats.pictures || c->compare.wanted;
     if (picks_tables(c) && c->stats.pictures)
         c->stats.header = false;
     c->stats.comparability =
@@ -732,9 +744,11 @@ static int check_options(cli *c, size_t behind)
         bad = check_output(c, behind);
     if (bad >= 0)
         return bad;
-    settle_reports(c);
-    if (c->compare.wanted)
+    if (c->compare.wanted && answer_is_wanted())
         answer_set_command("compare");
+    else if (c->compare.wanted && c->format == ROCL_TABLE_JSON)
+        answer_begin("compare");
+    settle_reports(c);
     return -1;
 }
 
@@ -788,13 +802,42 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     return rocl_stats(t, &c->stats, tables, err);
 }
 
+/* The first tables, as Markdown, for the page of a run of GitHub Actions. A step adds to what is
+ * there. */
+static rocl_status append_summary(rocl_tables *tables, rocl_error *err)
+{
+    static const char *const first[] = {"compare_change",
+                                        "compare_limits",
+                                        "comparability",
+                                        "compare_causes",
+                                        "compare",
+                                        "compare_runs",
+                                        NULL};
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    char *text = NULL;
+    size_t n;
+    if (!path || !*path)
+        return ROCL_OK;
+    rocl_tables_keep(tables, first);
+    rocl_status s = rocl_print_tables(tables, &(rocl_table_options){.format = ROCL_TABLE_MARKDOWN},
+                                      &text, &n, err);
+    FILE *f = s == ROCL_OK ? fopen(path, "ae") : NULL;
+    const bool good = f && fwrite(text, 1, n, f) == n;
+    if (s == ROCL_OK && ((f && fclose(f) != 0) || !good)) {
+        msg_error("GITHUB_STEP_SUMMARY: %s: %s", path, strerror(errno));
+        s = ROCL_OUTPUT;
+    }
+    free(text);
+    return s;
+}
+
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
 {
     cli *c = ctx;
     const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
                                                !strcmp(c->summary_file, "stderr"));
     const unsigned terminal = output_width(&c->common);
-    const table_output o = {
+    table_output o = {
         .budget = c->budget,
         .table = {
             .path = c->path,
@@ -820,6 +863,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
                         : run_reports(c, t, &tables, err);
     const rocl_trust trust =
         c->doctor && s <= ROCL_PARTIAL ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
+    /* What the answer describes: of a comparison A, and B. */
+    const rocl_trace *described = c->compare.runs || c->compare.baseline ? NULL : t;
+    o.b = c->compare.baseline ? t : c->compare.other;
     if (s <= ROCL_PARTIAL) {
         const bool picks = picks_tables(c);
         for (size_t i = 0; picks && i < c->only.n; i++)
@@ -834,7 +880,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         if (written == ROCL_OK && reports)
             written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
                                                c->group_by_queue, NULL, err)
-                                  : tables_write(&o, t, tables, err);
+                                  : tables_write(&o, described, tables, err);
+        if (written == ROCL_OK && c->format == ROCL_TABLE_GITHUB)
+            written = append_summary(tables, err);
         if (written == ROCL_PARTIAL) { /* the page has texts that were repaired */
             s = ROCL_PARTIAL;
             written = ROCL_OK;
@@ -847,6 +895,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             output_done(c->path);
     }
     rocl_tables_free(tables);
+    rocl_trace_close(c->compare.other);
     return s;
 }
 
@@ -866,7 +915,11 @@ static int run_rocstats(const program *p, int argc, char **argv)
         c.common.team_collects = rocl_stats_rank;
         c.common.team_writes = rocl_stats_collects(&c.stats);
     }
-    return code < 0 ? common_run(&c.common, write_reports, &c) : code;
+    if (code < 0)
+        code = common_run(&c.common, write_reports, &c);
+    /* A limit that is exceeded says more than records that were left out, and these are told. */
+    code = code <= ROCL_PARTIAL && c.compare.verdict ? (int)c.compare.verdict : code;
+    return answer_is_wanted() && strncmp(p->name, "rocline ", 8) ? answer_end(code) : code;
 }
 
 const program rocstats_program = {

@@ -183,11 +183,18 @@ void rocl_html_put_overview(rocl_table_writer *w)
                     {"kernels", "Kernels that take the most time"},
                     {"markers", "Markers that take the most time"},
                     {"compare_causes", "What the difference comes from"},
-                    {"compare", "What changed the time of kernels"}};
+                    {"compare", "What changed the time of kernels"},
+                    {"compare_runs", "From the runs of A to those of B"}};
     const rocl_tables *all = w->tables;
     const rocl_table *kernels = rocl_tables_find(all, "kernels");
     const rocl_table *markers = rocl_tables_find(all, "markers"); /* of a trace without kernels */
+    const rocl_table *change = rocl_tables_find(all, "compare_change");
+    const rocl_table *limits = rocl_tables_find(all, "compare_limits");
     rocl_buf *b = &w->buf;
+    if (change && change->note)
+        rocl_html_put(b, "<p><a href=\"#compare_causes\"><b>%s</b></a></p>\n", change->note);
+    if (limits && limits->note)
+        rocl_html_put(b, "<p><a href=\"#compare_limits\">Limits</a>: %s</p>\n", limits->note);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const rocl_table *t = rocl_tables_find(all, headers[i]);
         if (t) {
