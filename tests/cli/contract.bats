@@ -240,7 +240,7 @@ EOF
 everything.db 1200
 rank0.db 800
 findings/host-bound.before.json 1000
-findings/idle-gpu.before.json 500
+findings/idle-gpu.before.json 700
 END
     # Numbers of rows differ little, except of tables that have no more.
     rocline stats --format json "$FIXTURES/everything.db" >all.json 2>/dev/null

@@ -127,7 +127,7 @@ static void test_tables_and_columns(void **state)
     for (size_t i = 0; (t = rocl_compare_tables[i]); i++)
         check_table(t, "rocstats-compare.1");
     for (size_t i = 0; (t = rocl_finding_tables[i]); i++)
-        check_table(t, "rocstats-advice.7");
+        check_table(t, "rocstats-findings.7");
 }
 
 /* Is there one entry of this title, and is the table among its tables? */
