@@ -1005,7 +1005,7 @@ typedef struct rocl_stats_options {
     const char *const *derive;
     const char *derive_arch; /* of GPUs of unknown architecture, "gfx90a"; NULL: none */
     bool by_dispatch;        /* add a table: derived counters of each dispatch */
-    const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
+    const char *peak;        /* of ROOFLINE: "MI300X", a name of `peaks`; NULL: of the GPU */
     const char *peaks;       /* a file of peaks, see rocstats-roofline(1); NULL: the shipped ones */
     bool by_marker;          /* add a table: sampled values during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
@@ -1193,9 +1193,9 @@ ROCL_API rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o,
 
 /* Cuts rows from the ends of tables until they take at most `bytes` in a format, JSON or Markdown;
  * a last row counts the others and sums them up (of a report if rocl_stats_options.rests was set).
- * The tables get rows in turn, as long as they fit. If titles take more than half, tables at the
- * end are removed, but not the advice; returns how many. *fits false: the rest is still too
- * long. */
+ * The tables get rows in turn, as long as they fit; the advice is whole. If a row of each is too
+ * much, tables at the end are removed, but not the advice; returns how many. *fits false: the rest
+ * is still too long. */
 ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                                 bool *fits);
 

@@ -172,7 +172,7 @@ static const rocl_column rank_columns[] = {
     {"host", "Host", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(rocl_field_label, rank_row, host)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(sums[ROCL_RANK_KERNELS].calls)},
     {"kernels_ns", "Kernel time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[ROCL_RANK_KERNELS].total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"api_ns", "API time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[ROCL_RANK_CALLS].total)},
     {"markers_ns", "Marker time", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_MINOR,
      CELL(sums[ROCL_RANK_MARKERS].total)},

@@ -441,7 +441,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
 #define IF_DOMAINS ROCL_IF_OWN
 #define IF_GROUPS  ROCL_IF_OWN_2
 
-#define NAME_COLUMNS                                                                               \
+#define NAME_COLUMNS(of)                                                                           \
     {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},                     \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},                             \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},             \
@@ -456,7 +456,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
         {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},             \
         {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},             \
         {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},              \
-        {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                          \
+        {"percent", "Of " of " %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                \
         {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.min)},                              \
         {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.median)},                      \
         {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.p90)},                              \
@@ -469,16 +469,17 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
         "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(sums.longest.event)   \
     }
 
-static const rocl_column name_columns[] = {NAME_COLUMNS};
+static const rocl_column name_columns[] = {NAME_COLUMNS("domain")};
+static const rocl_column group_columns[] = {NAME_COLUMNS("group")};
 static const rocl_column kernel_columns[] = {
-    NAME_COLUMNS,
+    NAME_COLUMNS("kernels"),
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, g.key.name)},
 };
 
 static const rocl_table_def summary_table = {ROCL_TAB(SUMMARY), "summary",
                                              "Time by domain and name", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def group_table = {ROCL_TAB(SUMMARY), "summary_groups",
-                                           "Time by groups of domains", ROCL_COLUMNS(name_columns)};
+static const rocl_table_def group_table = {
+    ROCL_TAB(SUMMARY), "summary_groups", "Time by groups of domains", ROCL_COLUMNS(group_columns)};
 static const rocl_table_def kernel_table = {ROCL_TAB(KERNELS), "kernels", "Kernels",
                                             ROCL_COLUMNS(kernel_columns)};
 
@@ -491,7 +492,7 @@ static const rocl_column class_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.min)},
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
 };

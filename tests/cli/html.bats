@@ -165,9 +165,13 @@ END
     rocstats --format html -o a.html "$DB"
     rocstats all --format json "$DB" >a.json
     busy=$(jq -r '.tables[] | select(.key == "overlap").rows | map(.busy_ns) | add' a.json)
-    whole=$(jq -r '.tables[] | select(.key == "timeline").rows | map(.end_ns - .start_ns) | add' a.json)
+    whole=$(jq -r '.tables[] | select(.key == "overlap").rows | map(.wall_ns) | add' a.json)
     busy=$(awk "BEGIN { print 100 * $busy / $whole }")
     grep -q "<li><b>$(printf %.1f "$busy") %</b> <a href=\"#overlap\">busy" a.html
+    # The picture covers the time of all GPUs: how busy each was in its own is in the table alone.
+    sed -n '/How busy each GPU was/,/<\/figure>/p' a.html | grep -c '<div class="v"></div>' >n
+    [ "$(<n)" -gt 0 ]
+    run ! grep -q 'How busy each GPU was.*<div class="v">[0-9.]* %' <(sed -n '/How busy each GPU was/,/<\/figure>/p' a.html | tr -d '\n')
     grep -q '<dt>Files</dt><dd>everything.db (rocpd database)</dd>' a.html
     # Every link leads to a table or a tab.
     grep -o 'href="#[^"]*"' a.html | sort -u | sed 's/.*#\(.*\)"/\1/' | while read -r id; do

@@ -2,6 +2,7 @@
 #include "common/answer.h"
 
 #include "common/output.h"
+#include "common/progress.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>
@@ -188,7 +189,7 @@ void answer_set_inputs(const strings *inputs)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 1000 };
+enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 2000 };
 
 int budget_check(const table_output *o)
 {
@@ -260,6 +261,7 @@ rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables
                          rocl_error *err)
 {
     rocl_answer *answer;
+    progress_end(); /* the tables may be for the same terminal, also by its name */
     if (!state.wanted || o->table.format != ROCL_TABLE_JSON) {
         cut_tables(o, 0, tables);
         return rocl_write_tables(tables, &o->table, err);

@@ -52,7 +52,7 @@ _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in or
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20, PAGE_MOST = 1000 };
 /* A timeline's row has LINE_REST columns beside its line. */
-enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
+enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 29, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 
@@ -119,9 +119,9 @@ static const opt report_options[] = {
      "with critical-path: how long the whole would take if this kernel, copy or host call were "
      "twice as fast; a pattern such as '*gemm*=1.5x' means all names that match; may be repeated"},
     {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "[FILE:]NAME", NULL, 0, 0,
-     "with roofline: compare with the peak of this GPU, such as MI300X or gfx942; FILE:NAME: look "
-     "it up "
-     "in this file first, with lines of a name and bandwidth=5.3T fp16=1307T ..."},
+     "with roofline: compare with the peak of this GPU, such as MI300X, and not of that in the "
+     "trace; FILE:NAME: look it up in this file first, with lines of a name and bandwidth=5.3T "
+     "fp16=1307T ..."},
     {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0, NULL},
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
      "with overlap, memory, counters: number of equal parts into which series cut the time "
@@ -581,8 +581,6 @@ static int check_report_options(cli *c)
         c->stats.peaks = c->stats.peak;
         c->stats.peak = cut_name(&c->stats.peaks);
     }
-    if (c->stats.peaks && !c->stats.peak)
-        return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
         return usage_error("--by dispatch is only for --derive");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))

@@ -54,12 +54,14 @@ static void put_causes(rocl_buf *b, const rocl_table *t)
         if (!largest)
             break;
         named[k] = largest;
-        rocl_html_put(b, "%s%s %.0f %%", k ? ", " : ": ", largest, most / all * 100);
+        rocl_buf_str(b, k ? ", " : "<li><small>of gaps: ");
+        rocl_html_put(b, "%s %.0f %%", largest, most / all * 100);
     }
+    rocl_buf_str(b, strcmp(named[0], "tail") ? "</small></li>" : "");
 }
 
-/* The whole is the time from the first start to the last end of work on any GPU of a machine, which
- * the timeline covers; without it, that on each GPU. */
+/* The whole is the time from the first start to the last end of work on each GPU, as in the table.
+ */
 static void put_shares(rocl_buf *b, const rocl_tables *all)
 {
     static const struct {
@@ -67,32 +69,23 @@ static void put_shares(rocl_buf *b, const rocl_tables *all)
     } shares[] = {{"busy_ns", "busy"},
                   {"compute_ns", "compute"},
                   {"exposed_copy_ns", "exposed copy"},
-                  {"exposed_communication_ns", "exposed communication"}};
+                  {"exposed_communication_ns", "exposed communication"},
+                  {"idle_ns", "idle"}};
     const rocl_table *t = rocl_tables_find(all, "overlap");
-    const rocl_table *timeline = rocl_tables_find(all, "timeline");
     const rocl_table *causes = rocl_tables_find(all, "gap_classes");
-    const double own = t ? sum_of(t, "wall_ns") : 0;
-    double whole = timeline ? sum_of(timeline, "end_ns") - sum_of(timeline, "start_ns") : 0;
-    whole = fmax(whole, own);
-    if (own <= 0)
+    const double whole = t ? sum_of(t, "wall_ns") : 0;
+    if (whole <= 0)
         return;
     rocl_buf_str(b, "<ul class=\"shares\">");
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a></li>",
                       sum_of(t, shares[i].key) / whole * 100, shares[i].title);
-    rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#%s\">idle</a><small>%.1f %% in gaps",
-                  (1 - sum_of(t, "busy_ns") / whole) * 100,
-                  causes && causes->row_count ? causes->key : t->key,
-                  sum_of(t, "idle_ns") / whole * 100);
     if (causes)
         put_causes(b, causes);
-    rocl_html_put(b, "</small><small>%.1f %% before and after a GPU's work</small></li></ul>\n",
-                  (whole - own) / whole * 100);
-    rocl_html_put(
-        b,
-        "<p class=\"note\">Shares of the time from the first start to the last end of work "
-        "on %d GPU%s.</p>\n",
-        (int)t->row_count, t->row_count == 1 ? "" : "s, added up");
+    rocl_html_put(b,
+                  "</ul>\n<p class=\"note\">Shares of the time from the first start to the "
+                  "last end of work on %s.</p>\n",
+                  t->row_count == 1 ? "the GPU" : "each GPU, added up");
 }
 
 /* ---- what stands out ------------------------------------------------------------------------- */
