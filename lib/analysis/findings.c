@@ -517,9 +517,9 @@ static const char *check_late_rank(engine *a, const rocl_table *t)
         {"copies", "its copies take longer",
          "look at its copies (rocstats copies --by rank): sizes, pinned memory, links"},
         {"launches", "its launches take longer",
-         "look at its host (rocstats launch --rank N): cores, other processes, profilers"},
+         "look at its host (rocstats launch --rank %.0f): cores, other processes, profilers"},
         {"host", "its host takes longer",
-         "look at what its host does (rocstats gaps --rank N): data, cores, other processes"},
+         "look at what its host does (rocstats gaps --rank %.0f): data, cores, other processes"},
     };
     for (size_t i = 0; i < t->row_count && i < 3; i++) {
         const double rank = number_in(t, i, "rank"), gain = number_in(t, i, "gain_ns");

@@ -475,9 +475,10 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     rocl_status st = rocl_domains_check(o->domains, err);
     for (const char *const *key = o->tables; key && *key && st == ROCL_OK; key++) {
         size_t i = 0;
-        while (rocl_report_table_def(i) && strcmp(rocl_report_table_def(i)->key, *key) != 0)
+        const char *word;
+        while ((word = rocl_table_word(NULL, i)) && strcmp(word, *key) != 0)
             i++;
-        if (!rocl_report_table_def(i))
+        if (!word)
             st = rocl_fail(err, ROCL_USAGE, "\"%s\" is not a table of a report", *key);
     }
     for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)

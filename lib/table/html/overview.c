@@ -7,87 +7,6 @@
 
 enum { MOST = 5 };
 
-/* ---- figures --------------------------------------------------------------------------------- */
-
-static double sum_of(const rocl_table *t, const char *key)
-{
-    const size_t column = rocl_table_find_column(t, key);
-    double sum = 0;
-    for (size_t i = 0; column < t->column_count && i < t->row_count; i++) {
-        const double v = rocl_datum_number(rocl_table_cell(t, i, column));
-        sum += isfinite(v) ? v : 0;
-    }
-    return sum;
-}
-
-/* The two largest causes of gaps. The tail of a program is not a gap. */
-static void put_causes(rocl_buf *b, const rocl_table *t)
-{
-    const size_t class = rocl_table_find_column(t, "class");
-    const size_t total = rocl_table_find_column(t, "total_ns");
-    const char *named[2] = {"tail", "tail"};
-    double all = 0;
-    if (class == t->column_count || total == t->column_count)
-        return;
-    for (size_t i = 0; i < t->row_count; i++)
-        if (rocl_table_cell(t, i, class)->type == ROCL_DATUM_TEXT &&
-            strcmp(rocl_table_cell(t, i, class)->text, "tail") != 0)
-            all += rocl_datum_number(rocl_table_cell(t, i, total));
-    for (unsigned k = 0; k < 2 && all > 0; k++) {
-        double most = 0;
-        const char *largest = NULL;
-        for (size_t i = 0; i < t->row_count; i++) {
-            const rocl_datum *d = rocl_table_cell(t, i, class);
-            double sum = 0;
-            if (d->type != ROCL_DATUM_TEXT || !strcmp(d->text, "tail") ||
-                !strcmp(d->text, named[0]))
-                continue;
-            for (size_t j = 0; j < t->row_count; j++)
-                if (rocl_table_cell(t, j, class)->type == ROCL_DATUM_TEXT &&
-                    !strcmp(rocl_table_cell(t, j, class)->text, d->text))
-                    sum += rocl_datum_number(rocl_table_cell(t, j, total));
-            if (sum > most) {
-                most = sum;
-                largest = d->text;
-            }
-        }
-        if (!largest)
-            break;
-        named[k] = largest;
-        rocl_buf_str(b, k ? ", " : "<li><small>of gaps: ");
-        rocl_html_put(b, "%s %.0f %%", largest, most / all * 100);
-    }
-    rocl_buf_str(b, strcmp(named[0], "tail") ? "</small></li>" : "");
-}
-
-/* The whole is the time from the first start to the last end of work on each GPU, as in the table.
- */
-static void put_shares(rocl_buf *b, const rocl_tables *all)
-{
-    static const struct {
-        const char *key, *title;
-    } shares[] = {{"busy_ns", "busy"},
-                  {"compute_ns", "compute"},
-                  {"exposed_copy_ns", "exposed copy"},
-                  {"exposed_communication_ns", "exposed communication"},
-                  {"idle_ns", "idle"}};
-    const rocl_table *t = rocl_tables_find(all, "overlap");
-    const rocl_table *causes = rocl_tables_find(all, "gap_classes");
-    const double whole = t ? sum_of(t, "wall_ns") : 0;
-    if (whole <= 0)
-        return;
-    rocl_buf_str(b, "<ul class=\"shares\">");
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a></li>",
-                      sum_of(t, shares[i].key) / whole * 100, shares[i].title);
-    if (causes)
-        put_causes(b, causes);
-    rocl_html_put(b,
-                  "</ul>\n<p class=\"note\">Shares of the time from the first start to the "
-                  "last end of work on %s.</p>\n",
-                  t->row_count == 1 ? "the GPU" : "each GPU, added up");
-}
-
 /* ---- what stands out ------------------------------------------------------------------------- */
 
 /* Some columns of the rows with the largest values, and where the others are. */
@@ -179,7 +98,8 @@ void rocl_html_put_overview(rocl_table_writer *w)
                                            "call", "before",   "after",  NULL};
     static const struct {
         const char *table, *title;
-    } pictures[] = {{"timeline", "How busy each GPU was"},
+    } pictures[] = {{"overlap", "Where the time of each GPU went"},
+                    {"timeline", "How busy each GPU was"},
                     {"kernels", "Kernels that take the most time"},
                     {"markers", "Markers that take the most time"},
                     {"compare_causes", "What the difference comes from"},
@@ -211,7 +131,6 @@ void rocl_html_put_overview(rocl_table_writer *w)
         }
     }
     put_findings(b, all);
-    put_shares(b, all);
     const rocl_table *likeness = rocl_tables_find(all, "comparability");
     if (likeness && likeness->note)
         rocl_html_put(b, "<p><a href=\"#comparability\">Comparable</a>: %s</p>\n", likeness->note);
