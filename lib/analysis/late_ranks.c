@@ -21,7 +21,8 @@
 #include "model/steps.h"
 
 enum { LEAST_MEETINGS = 5, MOST_KINDS = 16 };
-#define CHANCE      0.001
+#define LATE        0.001 /* probability that it is chance */
+#define MAYBE_LATE  0.05
 #define LEAST_SHARE 0.01 /* of the wall time */
 
 /* In the order in which equal ones count. */
@@ -203,7 +204,7 @@ static void add_wait(rocl_late_ranks *l, kind *k, const rocl_collective *c, uint
         return;
     const rocl_collective_member *m = &c->members[last->member];
     r->longest = lost;
-    r->begin = k->by_duration || k->meeting == ROCL_MEET_STEPS ? last->start : begin;
+    r->begin = last->at == last->start ? begin : last->start; /* of others it is on their clocks */
     r->end = last->end;
     r->event = (rocl_event_ref){m->capture + 1, m->row};
 }
@@ -242,18 +243,17 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
 
 /* ---- what ranks do between meetings ---------------------------------------------------------- */
 
-void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, unsigned what, const rocl_gpu *gpu,
+void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, rocl_activity what, size_t gpu_plus1,
                           int64_t start, int64_t end)
 {
-    const size_t g = gpu ? (size_t)(gpu - l->c->trace->gpus) + 1 : 0;
     for (unsigned i = 0; i < l->kind_count; i++) {
         late_rank *r = &l->kinds[i].ranks[rank];
         if (!r->meetings || start < r->first || start > r->until)
             continue;
-        if (what == ROCL_RANK_LAUNCHES)
+        if (what == ROCL_ACTIVITIES)
             r->took[LAUNCHES] = rocl_add_saturated(r->took[LAUNCHES], end - start);
         else
-            rocl_covers_extend(l->covers[g][i], (rocl_activity)what, start, end);
+            rocl_covers_extend(l->covers[gpu_plus1][i], what, start, end);
     }
 }
 
@@ -292,36 +292,19 @@ static int64_t find_excess(const rocl_late_ranks *l, const kind *k, uint32_t ran
     return own - (sum - own) / (k->met - 1);
 }
 
-/* A launch may wait for kernels before it, and the host has the rest of the time. */
-static cause find_cause(const rocl_late_ranks *l, const kind *k, uint32_t rank, int64_t *most)
-{
-    int64_t ns[CAUSES], explained = 0;
-    cause worst = CAUSES;
-    *most = 0;
-    for (cause c = KERNELS; c < CAUSES; c++) {
-        ns[c] = find_excess(l, k, rank, c);
-        ns[c] -= c == LAUNCHES && ns[KERNELS] > 0 ? ns[KERNELS] : c == HOST ? explained : 0;
-        explained += ns[c] > 0 ? ns[c] : 0;
-        if (ns[c] > *most) {
-            *most = ns[c];
-            worst = c;
-        }
-    }
-    return worst;
-}
-
 /* Is it time of this cause? */
 static bool is_cause(const rocl_late_ranks *l, cause c, const rocl_rank_key *k)
 {
     size_t n, stem;
     uint64_t number;
     const char *name = rocl_strings_get(l->c->trace->strings, k->name, &n);
-    const rocl_call_class class = rocl_classify_call(name);
-    if (k->waits || k->work == ROCL_RANK_KERNELS || k->work == ROCL_RANK_COPIES)
-        return !k->waits && c == (k->work == ROCL_RANK_KERNELS ? KERNELS : COPIES);
-    if (k->work == ROCL_RANK_MARKERS)
-        return c == HOST && !rocl_step_names_match(l->c->trace->steps, name, n, &stem, &number);
-    return c == (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH ? LAUNCHES : HOST);
+    const bool step = k->work == ROCL_RANK_MARKERS &&
+                      rocl_step_names_match(l->c->trace->steps, name, n, &stem, &number);
+    const cause of = k->work == ROCL_RANK_KERNELS     ? KERNELS
+                     : k->work == ROCL_RANK_COPIES    ? COPIES
+                     : k->traits & ROCL_RANK_LAUNCHES ? LAUNCHES
+                                                      : HOST;
+    return of == c && !step && !(k->traits & ROCL_RANK_WAITS);
 }
 
 /* The name of that cause of which the rank has most more than the others: at least *most, which
@@ -358,9 +341,30 @@ typedef struct late_row {
     int32_t number;
     int64_t pid, cause_ns;
     double lost_percent;
-    bool costs;
+    double chance; /* the probability that it came last so often; 1: it costs nothing */
     late_rank r;
 } late_row;
+
+/* The cause, and a name that is a quarter of it. A launch may wait for kernels before it, and the
+ * host has the rest of the time. If ranks wait elsewhere, as for calls of RCCL, only names of the
+ * host tell. */
+static void explain(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row *row)
+{
+    int64_t ns[CAUSES], explained = 0;
+    cause worst = CAUSES;
+    for (cause c = KERNELS; c < CAUSES; c++) {
+        ns[c] = find_excess(l, row->kind, row->index, c);
+        ns[c] -= c == LAUNCHES && ns[KERNELS] > 0 ? ns[KERNELS] : c == HOST ? explained : 0;
+        explained += ns[c] > 0 ? ns[c] : 0;
+        worst = ns[c] > (worst < CAUSES ? ns[worst] : 0) ? c : worst;
+    }
+    int64_t least = (worst < CAUSES ? ns[worst] : row->r.late) / 4;
+    row->name = find_name(l, row->kind, s, row->index, worst < CAUSES ? worst : HOST, &least);
+    if (worst == CAUSES && row->name != ROCL_NONE)
+        ns[worst = HOST] = least;
+    row->cause = cause_names[worst];
+    row->cause_ns = worst < CAUSES ? ns[worst] : -1;
+}
 
 #define CELL(field) ROCL_CELL(late_row, field)
 static const rocl_column columns[] = {
@@ -385,13 +389,8 @@ static const rocl_column columns[] = {
 const rocl_table_def rocl_late_ranks_table = {ROCL_TAB(RANKS), "late_ranks", "Late ranks",
                                               ROCL_COLUMNS(columns)};
 
-/* In a table, and in a sentence. */
-static const char *const meeting_words[ROCL_MEETINGS][2] = {
-    [ROCL_MEET_KERNELS] = {"collectives", "collectives"},
-    [ROCL_MEET_CALLS] = {"RCCL calls", "RCCL calls"},
-    [ROCL_MEET_MPI] = {"MPI", "collectives of MPI"},
-    [ROCL_MEET_STEPS] = {"steps", "steps"},
-};
+static const char *const meeting_names[ROCL_MEETINGS] = {"collectives", "RCCL calls", "MPI",
+                                                         "steps"};
 
 /* Is it one of the kinds that tell? Steps only if nothing else does, those that are the most. */
 static bool is_counted(const rocl_late_ranks *l, const kind *k)
@@ -423,21 +422,17 @@ static double binomial_tail(uint64_t n, uint64_t k, double p)
     return sum;
 }
 
-/* Is the wait worth it? */
-static bool costs_time(const rocl_late_ranks *l, const kind *k, const late_rank *r, int64_t wall)
+/* The probability that one of so many ranks is the last so often; 1 if that costs nothing. */
+static double find_chance(const rocl_late_ranks *l, const kind *k, const late_rank *r, int64_t wall)
 {
     const rocl_trace *t = l->c->trace;
     const bool fitted = t->opt.align == ROCL_ALIGN_COLLECTIVES && k->meeting != ROCL_MEET_STEPS;
-    return r->meetings >= LEAST_MEETINGS && r->late > 0 && (double)r->last > r->chance &&
-           (double)r->mean_lost >= LEAST_SHARE * (double)wall &&
-           (double)r->mean_lost > (fitted ? t->clock_uncertainty * (double)r->last : 0);
-}
-
-/* ... and not by chance, of so many ranks? */
-static bool is_late(const kind *k, const late_rank *r)
-{
-    return binomial_tail(r->meetings, r->last, r->chance / (double)r->meetings) * k->met / 2 <
-           CHANCE;
+    const double wait = (double)r->mean_lost;
+    return r->meetings < LEAST_MEETINGS || r->late <= 0 || (double)r->last <= r->chance ||
+                   wait < LEAST_SHARE * (double)wall ||
+                   (fitted && wait <= t->clock_uncertainty * (double)r->last)
+               ? 1
+               : binomial_tail(r->meetings, r->last, r->chance / (double)r->meetings) * k->met / 2;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -449,8 +444,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* The sentence that answers. row NULL: nobody meets. */
-static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, const late_row *row,
-                          bool late)
+static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, const late_row *row)
 {
     if (!row) {
         rocl_set_note(t, l->kind_count
@@ -459,7 +453,8 @@ static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, c
         return;
     }
     const late_rank *r = &row->r;
-    const char *words = meeting_words[row->kind->meeting][1];
+    const char *words = row->kind->meeting == ROCL_MEET_MPI ? "collectives of MPI" : row->meeting;
+    const bool late = row->chance < LATE, maybe = !late && row->chance < MAYBE_LATE;
     char name[48], share[96] = "", why[64] = "", clocks[96] = "", times[2][32];
     rocl_rank_name(&l->match->ranks.all[row->index], name);
     if (isfinite(row->lost_percent))
@@ -477,29 +472,13 @@ static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, c
                       clocks);
     else
         rocl_set_note(t, "%s%s %s last in %llu of %llu %s%s; the others wait %s%s%s%s",
-                      late || row->costs ? "" : "no rank is late: ", name,
-                      late         ? "is late:"
-                      : row->costs ? "may be late:"
-                                   : "is",
+                      late || maybe ? "" : "no rank is late: ", name,
+                      late    ? "is late:"
+                      : maybe ? "may be late:"
+                              : "is",
                       ROCL_N(r->last), ROCL_N(r->meetings), words,
-                      row->costs && !late ? ", which may be chance" : "",
-                      rocl_time_text(times[1], r->lost), share, why, clocks);
-}
-
-/* The cause, and a name that is a quarter of it. If ranks wait elsewhere, as for calls of RCCL,
- * only names of the host tell. */
-static void explain(const rocl_late_ranks *l, const kind *k, const rocl_rank_sums *s, late_row *row)
-{
-    int64_t ns;
-    cause c = find_cause(l, k, row->index, &ns);
-    int64_t least = (c < CAUSES ? ns : row->r.late) / 4;
-    row->name = find_name(l, k, s, row->index, c < CAUSES ? c : HOST, &least);
-    if (c == CAUSES && row->name != ROCL_NONE) {
-        c = HOST;
-        ns = least;
-    }
-    row->cause = cause_names[c];
-    row->cause_ns = c < CAUSES ? ns : -1;
+                      maybe ? ", which may be chance" : "", rocl_time_text(times[1], r->lost),
+                      share, why, clocks);
 }
 
 rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, rocl_tables *out,
@@ -521,7 +500,7 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
             const late_rank *r = &k->ranks[rank];
             const rocl_rank *q = &l->match->ranks.all[rank];
             const bool waits = k->meeting == ROCL_MEET_KERNELS || k->meeting == ROCL_MEET_MPI;
-            late_row row = {.meeting = meeting_words[k->meeting][0],
+            late_row row = {.meeting = meeting_names[k->meeting],
                             .kind = k,
                             .index = rank,
                             .name = ROCL_NONE,
@@ -532,20 +511,20 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
                             .r = *r};
             if (!r->meetings)
                 continue;
-            row.costs = costs_time(l, k, r, wall);
-            if (!most.kind || row.costs > most.costs ||
-                (row.costs == most.costs &&
-                 (r->lost > most.r.lost || (!r->lost && r->meetings > most.r.meetings))))
+            row.chance = find_chance(l, k, r, wall);
+            if (!most.kind ||
+                (row.chance < MAYBE_LATE || most.chance < MAYBE_LATE ? row.chance < most.chance
+                                                                     : r->lost > most.r.lost))
                 most = row;
-            if (!row.costs || !is_late(k, r))
+            if (row.chance >= LATE)
                 continue;
-            explain(l, k, s, &row);
+            explain(l, s, &row);
             rows[n++] = row;
         }
     }
     qsort(rows, n, sizeof *rows, compare_rows);
     const rocl_report_rows t = rocl_begin_table(l->c, out, &rocl_late_ranks_table, 0);
-    set_late_note(l, &t, n ? rows : most.kind ? &most : NULL, n > 0);
+    set_late_note(l, &t, n ? rows : most.kind ? &most : NULL);
     if (t.table && !n)
         t.table->why_empty = t.table->note;
     rocl_add_top_rows(&t, rows, n, sizeof *rows, NULL);
