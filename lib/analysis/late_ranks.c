@@ -146,14 +146,16 @@ static bool leave_together(rocl_collective_kind k)
            k != ROCL_COLLECTIVE_GATHER && k != ROCL_COLLECTIVE_SCATTER;
 }
 
-/* When each of them arrives. False: it cannot be said. */
+/* When each of them arrives. False: it cannot be said; or one leaves before another comes, so that
+ * it is no meeting. */
 static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k, uint32_t n)
 {
     const bool steps = k->meeting == ROCL_MEET_STEPS, calls = k->meeting == ROCL_MEET_CALLS;
-    const bool apart = !steps && !share_clock(l, n);
-    if (apart && (calls || !leave_together(c->kind)))
-        return false;
+    const bool apart = !steps && !share_clock(l, n), early = !leave_together(c->kind);
+    bool together = true;
     k->by_duration |= apart;
+    if (apart && (calls || early))
+        return false;
     for (uint32_t i = 0; i < n; i++) {
         arrival *a = &l->all[i];
         const int64_t ns = a->end - a->start;
@@ -162,7 +164,11 @@ static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k,
         l->sorted[i] = a->at;
     }
     qsort(l->sorted, n, sizeof *l->sorted, rocl_compare_i64);
-    return true;
+    const double clocks = l->c->trace->clock_uncertainty;
+    for (uint32_t i = 0; i < n && together && !early; i++)
+        together =
+            l->all[i].until == INT64_MAX || (double)(l->sorted[n - 1] - l->all[i].until) <= clocks;
+    return together;
 }
 
 /* The median of all but one of n > 1 sorted numbers. */
@@ -447,7 +453,7 @@ static int compare_rows(const void *a, const void *b)
 static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, const late_row *row)
 {
     if (!row) {
-        rocl_set_note(t, l->kind_count
+        rocl_set_note(t, l->kind_count && l->kinds[0].by_duration
                              ? "the clocks of nodes may be apart, and durations do not tell"
                              : "fewer than two ranks meet");
         return;
