@@ -173,7 +173,7 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
                         .last = last->participant,
                         .first = first->participant,
                         .event = {last->capture + 1, last->row}};
-    if (m->count > 1)
+    if (skew > 0)
         rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
 }
 

@@ -51,6 +51,9 @@ row() { # KEY...
     [[ "$(late ranks=2 late=1 steps=9)" == "rank 1 may be late: last in 9 of 9 collectives, which may be chance; "* ]]
     [ -z "$(row rank)" ]
     [[ "$(late ranks=2 late=1 steps=10)" == "rank 1 is late: "* ]]
+    late cause=none >/dev/null
+    [ "$(rocstats ranks -q --table collective_waits ./*.json)" = "Collectives that were waited for longest: nothing" ]
+    [ "$(rocstats ranks -q --format csv --table collective_ranks ./*.json | cut -d, -f5-8 | tail -n +2 | sort -u)" = "20,0,0,0" ]
     [ "$(late steps=4)" = "too few collectives to tell: 4" ]
     [ "$(late ranks=1 late=0)" = "fewer than two ranks meet" ]
     rm ./*.json
