@@ -32,7 +32,7 @@ static const char *const cause_names[CAUSES + 1] = {"kernels", "copies", "launch
 /* A rank in the meetings of a kind. */
 typedef struct late_rank {
     uint64_t meetings, last;
-    double chance; /* sum of 1 / ranks */
+    double chance; /* sum of the shares of ranks that were the last */
     int64_t late, gain, lost, mean_lost;
     int64_t inside, others;      /* its time in meetings, and that of the others in the same */
     int64_t first, until;        /* from its first meeting to its last */
@@ -181,38 +181,40 @@ static int64_t median_without(const int64_t *sorted, uint32_t n, int64_t one)
     return low + (high - low) / 2;
 }
 
-/* The others wait for the last one, if it is one. */
-static void add_wait(rocl_late_ranks *l, kind *k, const rocl_collective *c, uint32_t n)
+/* The others wait for the last one, or for each of several. Returns the share of ranks that are the
+ * last; 0: nobody waits. */
+static double add_wait(rocl_late_ranks *l, kind *k, const rocl_collective *c, uint32_t n)
 {
-    const arrival *last = l->all;
-    int64_t lost = 0, gain = 0, second = INT64_MIN, begin = INT64_MAX;
-    for (uint32_t i = 1; i < n; i++)
-        last = l->all[i].at > last->at ? &l->all[i] : last;
+    const int64_t last = l->sorted[n - 1];
+    int64_t lost = 0, gain = 0, begin = INT64_MAX;
+    uint32_t lasts = 0;
     for (uint32_t i = 0; i < n; i++) {
         const arrival *a = &l->all[i];
-        const int64_t until = last->at < a->until ? last->at : a->until;
+        const int64_t until = last < a->until ? last : a->until;
         const int64_t wait = until > a->at ? until - a->at : 0;
-        begin = a->start < begin ? a->start : begin;
-        if (a == last)
-            continue;
         lost = rocl_add_saturated(lost, wait);
-        gain = a->at >= second ? wait : gain;
-        second = a->at > second ? a->at : second;
+        gain = a->at == l->sorted[n - 2] ? wait : gain;
+        begin = a->start < begin ? a->start : begin;
+        lasts += a->at == last;
     }
-    if (last->at == second || !lost)
-        return;
-    late_rank *r = &k->ranks[last->rank];
-    r->last++;
-    r->gain = rocl_add_saturated(r->gain, gain);
-    r->lost = rocl_add_saturated(r->lost, lost);
-    r->mean_lost = rocl_add_saturated(r->mean_lost, lost / (n - 1));
-    if (lost <= r->longest)
-        return;
-    const rocl_collective_member *m = &c->members[last->member];
-    r->longest = lost;
-    r->begin = last->at == last->start ? begin : last->start; /* of others it is on their clocks */
-    r->end = last->end;
-    r->event = (rocl_event_ref){m->capture + 1, m->row};
+    for (uint32_t i = 0; i < n && lost; i++) {
+        const arrival *a = &l->all[i];
+        const rocl_collective_member *m = &c->members[a->member];
+        late_rank *r = &k->ranks[a->rank];
+        if (a->at != last)
+            continue;
+        r->last++;
+        r->gain = rocl_add_saturated(r->gain, gain);
+        r->lost = rocl_add_saturated(r->lost, lost);
+        r->mean_lost = rocl_add_saturated(r->mean_lost, lost / (n - 1));
+        if (lost <= r->longest)
+            continue;
+        r->longest = lost;
+        r->begin = a->at == a->start ? begin : a->start; /* of others it is on their clocks */
+        r->end = a->end;
+        r->event = (rocl_event_ref){m->capture + 1, m->row};
+    }
+    return lost ? (double)lasts / n : 0;
 }
 
 rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, rocl_error *err)
@@ -227,6 +229,7 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         return rocl_fail_memory(err);
     if (!k || !find_arrivals(l, c, k, n))
         return ROCL_OK;
+    const double share = add_wait(l, k, c, n);
     int64_t inside = 0;
     for (uint32_t i = 0; i < n; i++)
         inside = rocl_add_saturated(inside, l->all[i].end - l->all[i].start);
@@ -235,7 +238,7 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         late_rank *r = &k->ranks[a->rank];
         const bool first = !r->meetings++;
         k->met += first;
-        r->chance += 1.0 / n;
+        r->chance += share;
         r->late += a->at - median_without(l->sorted, n, a->at);
         r->inside = rocl_add_saturated(r->inside, a->end - a->start);
         r->others = rocl_add_saturated(r->others, inside - (a->end - a->start));
@@ -243,7 +246,6 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         r->until = first || a->end > r->until ? a->end : r->until;
     }
     k->meetings++;
-    add_wait(l, k, c, n);
     return ROCL_OK;
 }
 

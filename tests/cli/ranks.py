@@ -2,15 +2,16 @@
 """Traces of ranks of which one is late, in PyTorch's form, of which the answer is known.
 
 Usage: ranks.py FOLDER [KEY=VALUE]...
-  ranks=4 late=2 cause=kernels|copies|launches|host|none by=100 (us) meeting=kernels|mpi|mpi-calls|calls|steps|bcast
-  steps=20 cut=0 (steps that the late one has not, and the first rank not at the end) apart=0 (seconds between the clocks of two hosts, half of the ranks on each) jitter=0 (us)
+  ranks=4 late=2 (or several: 1,2) cause=kernels|copies|launches|host|none by=100 (us) meeting=kernels|mpi|mpi-calls|calls|steps|bcast
+  steps=20 cut=0 (steps that the late one has not, and the first rank not at the end) apart=0 (seconds between the clocks of two hosts, half of the ranks on each) jitter=0 (us) seed=7
 """
 import json, os, random, sys
 
-o = dict(ranks="4", late="2", cause="kernels", by="100", meeting="kernels", steps="20", apart="0", jitter="0", cut="0")
+o = dict(ranks="4", late="2", cause="kernels", by="100", meeting="kernels", steps="20", apart="0", jitter="0", cut="0", seed="7")
 o.update(a.split("=") for a in sys.argv[2:])
-n, late, by, steps, apart, jitter, cut = (int(o[k]) for k in ("ranks", "late", "by", "steps", "apart", "jitter", "cut"))
-random.seed(7)
+n, by, steps, apart, jitter, cut = (int(o[k]) for k in ("ranks", "by", "steps", "apart", "jitter", "cut"))
+late = [int(r) for r in o["late"].split(",")]
+random.seed(int(o["seed"]))
 events = [[] for _ in range(n)]
 clock = [1000 * 1000.0] * n
 
@@ -22,7 +23,7 @@ def add(rank, cat, name, begin, ns, **args):
 for step in range(steps):
     arrivals, begins = [], list(clock)
     for r in range(n):
-        more = {o["cause"]: by} if r == late else {}
+        more = {o["cause"]: by} if r in late else {}
         t = clock[r] + random.randint(0, jitter)
         add(r, "user_annotation", "load", t, 50 + more.get("host", 0))
         t += 50 + more.get("host", 0)
@@ -56,7 +57,7 @@ for step in range(steps):
         clock[r] = end + 10 if o["meeting"] != "steps" else max(arrivals) + 10
 
 for r in range(n):
-    first, past = (cut if r == late else 0), steps - (cut if r != late else 0)
+    first, past = (cut if r in late else 0), steps - (cut if r not in late else 0)
     events[r] = [e for e in events[r] if e["step"] in range(first, past)]
     name = f"node{2 * r // n}_{1000 + r}.170000.pt.trace.json" if apart else f"rank{r}.json"
     with open(os.path.join(sys.argv[1], name), "w") as f:
