@@ -392,7 +392,7 @@ static const rocl_column columns[] = {
      ROCL_CELL_BY(rocl_field_text_or_none, late_row, name)},
     {"begin_ns", "Longest from", ROCL_UNIT_TIME, ROCL_MINOR, CELL(r.begin)},
     {"end_ns", "To", ROCL_UNIT_TIME, ROCL_MINOR, CELL(r.end)},
-    {"id", "Id", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(r.event)},
+    {"event", "Id of the last", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(r.event)},
 };
 const rocl_table_def rocl_late_ranks_table = {ROCL_TAB(RANKS), "late_ranks", "Late ranks",
                                               ROCL_COLUMNS(columns)};

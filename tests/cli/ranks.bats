@@ -22,7 +22,7 @@ row() { # KEY...
 }
 
 @test "a late rank is found, with its cause, by kernels, calls, MPI and steps" {
-    local meeting cause names=(solve "Memcpy HtoD" hipLaunchKernel load) words by
+    local meeting cause names=(solve "Memcpy HtoD" hipLaunchKernel load) words by id
     for meeting in kernels mpi mpi-calls calls steps; do
         words=collectives by=1900000
         case $meeting in mpi*) words=MPI ;; calls) words="RCCL calls" ;; steps) words=steps by=2000000 ;; esac
@@ -38,6 +38,11 @@ row() { # KEY...
     late cause=kernels >/dev/null
     [ "$(row lost_percent)" = "[83.33333333333333]" ]
     [ "$(row 'end_ns - .begin_ns')" = "[120000]" ]
+    late meeting=mpi >/dev/null
+    id=$(rocstats ranks -q --ids --table late_ranks --format json ./*.json | jq -r '.tables[0].rows[0].event')
+    rocline show "$id" ./*.json >out
+    grep -q '^  Name *MPI_Allreduce$' out
+    grep -q '^  Rank *2$' out
 }
 
 @test "who leaves early has waited up to then only" {
