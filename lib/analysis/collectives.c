@@ -588,7 +588,7 @@ static rocl_status open_collectives(void *self, rocl_error *err)
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
     k->match.meetings = ROCL_BIT(ROCL_MEETINGS) - 1;
-    if (!kernels || !members || !k->work || !k->keys)
+    if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
     rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
     if (st == ROCL_OK)
@@ -612,8 +612,6 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
         st = rocl_rank_sums_put(&k->sums, out, err);
     if (st != ROCL_OK)
         return st;
-    if (!k->groups && !ROCL_GROW(k->groups, k->group_cap, 1))
-        return rocl_fail_memory(err);
     put_groups(k, out);
     put_ranks(k, out);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
