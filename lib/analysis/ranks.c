@@ -308,13 +308,15 @@ static spread *list_spreads(const rocl_rank_sums *r, size_t *count)
     return list;
 }
 
-/* What evenness would gain most first; names by their bytes, never by ids. */
+/* What evenness would gain most first, and waits last; names by their bytes, never by ids. */
 static int compare_excess(const void *a, const void *b, void *ctx)
 {
     const rocl_rank_sums *r = ctx;
     const spread *x = a, *y = b;
     if (x->key.work != y->key.work)
         return x->key.work < y->key.work ? -1 : 1;
+    if ((x->key.traits ^ y->key.traits) & ROCL_RANK_WAITS)
+        return x->key.traits & ROCL_RANK_WAITS ? 1 : -1;
     if (x->excess != y->excess && r->c->options->sort != ROCL_BY_NAME)
         return x->excess > y->excess ? -1 : 1;
     return rocl_compare_texts(r->c->trace, x->key.name, y->key.name);
