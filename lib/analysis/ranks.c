@@ -99,6 +99,9 @@ rocl_status rocl_rank_sums_add(rocl_rank_sums *r, unsigned worker, const rocl_ba
 {
     bool ok = true;
     const rocl_rank_work work = work_of(rocl_domain_of(r->c->trace, b->kind, e->category));
+    *traits = 0;
+    if (work == ROCL_RANK_OTHERS && r->list->count < 2) /* nobody to compare it with */
+        return ROCL_OK;
     rocl_rank_key k = {work, rocl_name_of(e), r->list->of[b->capture->index][e->process], 0};
     *traits = k.traits = find_traits(r, worker, work, k.name, &ok);
     rocl_extent_add(&r->extents[(size_t)worker * r->list->count + k.rank], e->start, e->end);
