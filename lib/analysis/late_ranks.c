@@ -354,13 +354,16 @@ typedef struct late_row {
 } late_row;
 
 /* The cause, and a name that is a quarter of it. A launch may wait for kernels before it, and the
- * host has the rest of the time. If ranks wait elsewhere, as for calls of RCCL, only names of the
- * host tell. */
+ * host, if any of it is recorded, has the rest of the time. If ranks wait elsewhere, as for calls
+ * of RCCL, only names of the host tell. */
 static void explain(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row *row)
 {
+    const rocl_rank_sum *all = s->totals[row->index];
+    const bool host =
+        all[ROCL_RANK_MARKERS].calls + all[ROCL_RANK_CALLS].calls + all[ROCL_RANK_OTHERS].calls > 0;
     int64_t ns[CAUSES], explained = 0;
     cause worst = CAUSES;
-    for (cause c = KERNELS; c < CAUSES; c++) {
+    for (cause c = KERNELS; c < (host ? CAUSES : HOST); c++) {
         ns[c] = find_excess(l, row->kind, row->index, c);
         ns[c] -= c == LAUNCHES && ns[KERNELS] > 0 ? ns[KERNELS] : c == HOST ? explained : 0;
         explained += ns[c] > 0 ? ns[c] : 0;

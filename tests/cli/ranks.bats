@@ -50,6 +50,13 @@ row() { # KEY...
     [ "$(row gain_ns)" = "[2000000]" ]
 }
 
+@test "without anything of the host, it is not blamed" {
+    late cause=host >/dev/null
+    rocstats ranks -q --include kernel --table late_ranks --format json ./*.json >../late
+    [ "$(row last lost_ns cause cause_ns name)" = "[20,6000000,null,null,null]" ]
+    [[ "$(jq -r '.tables[0].note' ../late)" != *longer* ]]
+}
+
 @test "two late ranks: to gain, both must be faster" {
     late late=1,2 cause=host >/dev/null
     [ "$(row rank last gain_ns lost_ns cause)" = "$(printf '[%s,20,0,4000000,"host"]\n' 1 2)" ]
