@@ -70,8 +70,7 @@ typedef struct collectives {
     rocl_collectives match;
     rocl_rank_sums sums;
     rocl_late_ranks *late;
-    rocl_ids *launches; /* by worker and name of a call: does it launch work? */
-    rocl_sorter *work;  /* kernels, and of several ranks copies and launches, by rank and time */
+    rocl_sorter *work; /* kernels, and of several ranks copies and launches, by rank and time */
     rocl_strings *keys;
     group *groups;
     size_t group_cap;
@@ -84,21 +83,8 @@ typedef struct collectives {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Does the call launch work? False in *ok: memory is out. */
-static bool is_launch(collectives *k, unsigned worker, const rocl_event *e, bool *ok)
-{
-    const uint32_t name = e->name == ROCL_NONE ? 0 : e->name;
-    uint32_t is = rocl_ids_get(&k->launches[worker], name);
-    if (is == ROCL_NONE) {
-        const rocl_call_class class = rocl_classify_call(rocl_str(k->c.trace, name));
-        is = class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH;
-        *ok &= rocl_ids_put(&k->launches[worker], name, is);
-    }
-    return is;
-}
-
 static rocl_status add_work(collectives *k, unsigned worker, const rocl_batch *b,
-                            const rocl_event *e, unsigned what, const rocl_gpu *gpu,
+                            const rocl_event *e, rocl_activity what, const rocl_gpu *gpu,
                             rocl_error *err)
 {
     const uint64_t key[4] = {k->match.ranks.of[b->capture->index][e->process], (uint64_t)e->start,
@@ -113,29 +99,28 @@ static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_
 {
     collectives *k = self;
     const bool several = k->match.ranks.count > 1;
-    bool ok = true;
-    rocl_status st = rocl_rank_sums_add(&k->sums, worker, b, err);
-    if (st == ROCL_OK && b->kind != ROCL_COPY)
-        st = rocl_collectives_add(&k->match, worker, b, err);
-    for (size_t i = 0; i < b->count && st == ROCL_OK && ok; i++) {
+    rocl_status st =
+        b->kind == ROCL_COPY ? ROCL_OK : rocl_collectives_add(&k->match, worker, b, err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_batch_event(b, i);
-        const rocl_gpu *gpus[2];
-        unsigned what = ROCL_RANK_LAUNCHES, n = 0;
+        const rocl_gpu *gpus[2] = {NULL};
+        rocl_activity what = ROCL_ACTIVITY_COPY;
+        uint32_t traits;
+        unsigned n = 0;
+        st = rocl_rank_sums_add(&k->sums, worker, b, e, &traits, err);
         if (b->kind == ROCL_DISPATCH) {
-            const uint32_t name = e->name == ROCL_NONE ? 0 : e->name;
-            what = rocl_collectives_has(&k->match, worker, name, &ok) ? ROCL_ACTIVITY_COMMUNICATION
-                                                                      : ROCL_ACTIVITY_COMPUTE;
+            what = traits & ROCL_RANK_WAITS ? ROCL_ACTIVITY_COMMUNICATION : ROCL_ACTIVITY_COMPUTE;
             gpus[n++] = rocl_gpu_of(b->capture, b->dispatches[i].agent);
         } else if (b->kind == ROCL_COPY && several) {
-            what = ROCL_ACTIVITY_COPY;
             n = rocl_gpus_of(b, i, gpus);
-        } else if (b->kind == ROCL_REGION && several && is_launch(k, worker, e, &ok)) {
-            gpus[n++] = NULL;
+        } else if (traits & ROCL_RANK_LAUNCHES && several) {
+            what = ROCL_ACTIVITIES;
+            n = 1;
         }
         for (unsigned g = 0; g < n && st == ROCL_OK; g++)
             st = add_work(k, worker, b, e, what, gpus[g], err);
     }
-    return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
+    return st;
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -188,7 +173,7 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
                         .last = last->participant,
                         .first = first->participant,
                         .event = {last->capture + 1, last->row}};
-    if (m->count > 1)
+    if (skew > 0)
         rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
 }
 
@@ -288,10 +273,9 @@ static rocl_status measure_work(collectives *k, rocl_error *err)
         if (rank != ROCL_NONE && rank != (uint32_t)rec.key[0])
             end_rank(k, rank, covers);
         rank = (uint32_t)rec.key[0];
-        if (v[0] != ROCL_RANK_LAUNCHES)
+        if (v[0] != ROCL_ACTIVITIES)
             rocl_covers_extend(covers[v[2]], (rocl_activity)v[0], start, end);
-        rocl_late_ranks_work(k->late, rank, (unsigned)v[0], v[2] ? &t->gpus[v[2] - 1] : NULL, start,
-                             end);
+        rocl_late_ranks_work(k->late, rank, (rocl_activity)v[0], v[2], start, end);
     }
     if (rank != ROCL_NONE)
         end_rank(k, rank, covers);
@@ -603,9 +587,8 @@ static rocl_status open_collectives(void *self, rocl_error *err)
                 *members = rocl_collector_sorter(&k->c, 4);
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
-    k->launches = calloc(k->c.trace->opt.jobs, sizeof *k->launches);
     k->match.meetings = ROCL_BIT(ROCL_MEETINGS) - 1;
-    if (!kernels || !members || !k->work || !k->keys || !k->launches)
+    if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
     rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
     if (st == ROCL_OK)
@@ -629,8 +612,6 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
         st = rocl_rank_sums_put(&k->sums, out, err);
     if (st != ROCL_OK)
         return st;
-    if (!k->groups && !ROCL_GROW(k->groups, k->group_cap, 1))
-        return rocl_fail_memory(err);
     put_groups(k, out);
     put_ranks(k, out);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
@@ -642,14 +623,11 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
 static void close_collectives(void *self)
 {
     collectives *k = self;
-    for (unsigned w = 0; k->launches && w < k->c.trace->opt.jobs; w++)
-        rocl_ids_free(&k->launches[w]);
     if (k->sums.c)
         rocl_rank_sums_close(&k->sums);
     rocl_late_ranks_close(k->late);
     if (k->match.trace)
         rocl_collectives_close(&k->match);
-    free(k->launches);
     rocl_strings_free(k->keys);
     free(k->groups);
     free(k->communicators);

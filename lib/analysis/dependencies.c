@@ -145,10 +145,12 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
         if (f->waits && !late)
             return_from_call(d, t, f, &st, err);
         if (f->group_plus1 && st == ROCL_OK) {
-            if (!late)
-                rocl_path_copy(d->pub.path, t->slot, f->begun);
+            const uint32_t last = d->groups[f->group_plus1 - 1].slot;
+            const bool waited = !late && rocl_path_time(d->pub.path, last) > f->start;
             t->takes_part = true;
-            st = leave_group(d, f->group_plus1, late ? 0 : t->slot, t->process, err);
+            if (waited)
+                rocl_path_copy(d->pub.path, t->slot, f->begun);
+            st = leave_group(d, f->group_plus1, waited ? t->slot : 0, t->process, err);
             rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
         }
         rocl_free_slot(d, &f->begun);

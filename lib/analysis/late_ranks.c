@@ -21,7 +21,8 @@
 #include "model/steps.h"
 
 enum { LEAST_MEETINGS = 5, MOST_KINDS = 16 };
-#define CHANCE      0.001
+#define LATE        0.001 /* probability that it is chance */
+#define MAYBE_LATE  0.05
 #define LEAST_SHARE 0.01 /* of the wall time */
 
 /* In the order in which equal ones count. */
@@ -31,7 +32,7 @@ static const char *const cause_names[CAUSES + 1] = {"kernels", "copies", "launch
 /* A rank in the meetings of a kind. */
 typedef struct late_rank {
     uint64_t meetings, last;
-    double chance; /* sum of 1 / ranks */
+    double chance; /* sum of the shares of ranks that were the last */
     int64_t late, gain, lost, mean_lost;
     int64_t inside, others;      /* its time in meetings, and that of the others in the same */
     int64_t first, until;        /* from its first meeting to its last */
@@ -145,14 +146,16 @@ static bool leave_together(rocl_collective_kind k)
            k != ROCL_COLLECTIVE_GATHER && k != ROCL_COLLECTIVE_SCATTER;
 }
 
-/* When each of them arrives. False: it cannot be said. */
+/* When each of them arrives. False: it cannot be said; or one leaves before another comes, so that
+ * it is no meeting. */
 static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k, uint32_t n)
 {
     const bool steps = k->meeting == ROCL_MEET_STEPS, calls = k->meeting == ROCL_MEET_CALLS;
-    const bool apart = !steps && !share_clock(l, n);
-    if (apart && (calls || !leave_together(c->kind)))
-        return false;
+    const bool apart = !steps && !share_clock(l, n), early = !leave_together(c->kind);
+    bool together = true;
     k->by_duration |= apart;
+    if (apart && (calls || early))
+        return false;
     for (uint32_t i = 0; i < n; i++) {
         arrival *a = &l->all[i];
         const int64_t ns = a->end - a->start;
@@ -161,7 +164,11 @@ static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k,
         l->sorted[i] = a->at;
     }
     qsort(l->sorted, n, sizeof *l->sorted, rocl_compare_i64);
-    return true;
+    const double clocks = l->c->trace->clock_uncertainty;
+    for (uint32_t i = 0; i < n && together && !early; i++)
+        together =
+            l->all[i].until == INT64_MAX || (double)(l->sorted[n - 1] - l->all[i].until) <= clocks;
+    return together;
 }
 
 /* The median of all but one of n > 1 sorted numbers. */
@@ -174,38 +181,40 @@ static int64_t median_without(const int64_t *sorted, uint32_t n, int64_t one)
     return low + (high - low) / 2;
 }
 
-/* The others wait for the last one, if it is one. */
-static void add_wait(rocl_late_ranks *l, kind *k, const rocl_collective *c, uint32_t n)
+/* The others wait for the last one, or for each of several. Returns the share of ranks that are the
+ * last; 0: nobody waits. */
+static double add_wait(rocl_late_ranks *l, kind *k, const rocl_collective *c, uint32_t n)
 {
-    const arrival *last = l->all;
-    int64_t lost = 0, gain = 0, second = INT64_MIN, begin = INT64_MAX;
-    for (uint32_t i = 1; i < n; i++)
-        last = l->all[i].at > last->at ? &l->all[i] : last;
+    const int64_t last = l->sorted[n - 1];
+    int64_t lost = 0, gain = 0, begin = INT64_MAX;
+    uint32_t lasts = 0;
     for (uint32_t i = 0; i < n; i++) {
         const arrival *a = &l->all[i];
-        const int64_t until = last->at < a->until ? last->at : a->until;
+        const int64_t until = last < a->until ? last : a->until;
         const int64_t wait = until > a->at ? until - a->at : 0;
-        begin = a->start < begin ? a->start : begin;
-        if (a == last)
-            continue;
         lost = rocl_add_saturated(lost, wait);
-        gain = a->at >= second ? wait : gain;
-        second = a->at > second ? a->at : second;
+        gain = a->at == l->sorted[n - 2] ? wait : gain;
+        begin = a->start < begin ? a->start : begin;
+        lasts += a->at == last;
     }
-    if (last->at == second || !lost)
-        return;
-    late_rank *r = &k->ranks[last->rank];
-    r->last++;
-    r->gain = rocl_add_saturated(r->gain, gain);
-    r->lost = rocl_add_saturated(r->lost, lost);
-    r->mean_lost = rocl_add_saturated(r->mean_lost, lost / (n - 1));
-    if (lost <= r->longest)
-        return;
-    const rocl_collective_member *m = &c->members[last->member];
-    r->longest = lost;
-    r->begin = k->by_duration || k->meeting == ROCL_MEET_STEPS ? last->start : begin;
-    r->end = last->end;
-    r->event = (rocl_event_ref){m->capture + 1, m->row};
+    for (uint32_t i = 0; i < n && lost; i++) {
+        const arrival *a = &l->all[i];
+        const rocl_collective_member *m = &c->members[a->member];
+        late_rank *r = &k->ranks[a->rank];
+        if (a->at != last)
+            continue;
+        r->last++;
+        r->gain = rocl_add_saturated(r->gain, gain);
+        r->lost = rocl_add_saturated(r->lost, lost);
+        r->mean_lost = rocl_add_saturated(r->mean_lost, lost / (n - 1));
+        if (lost <= r->longest)
+            continue;
+        r->longest = lost;
+        r->begin = a->at == a->start ? begin : a->start; /* of others it is on their clocks */
+        r->end = a->end;
+        r->event = (rocl_event_ref){m->capture + 1, m->row};
+    }
+    return lost ? (double)lasts / n : 0;
 }
 
 rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, rocl_error *err)
@@ -220,6 +229,7 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         return rocl_fail_memory(err);
     if (!k || !find_arrivals(l, c, k, n))
         return ROCL_OK;
+    const double share = add_wait(l, k, c, n);
     int64_t inside = 0;
     for (uint32_t i = 0; i < n; i++)
         inside = rocl_add_saturated(inside, l->all[i].end - l->all[i].start);
@@ -228,7 +238,7 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         late_rank *r = &k->ranks[a->rank];
         const bool first = !r->meetings++;
         k->met += first;
-        r->chance += 1.0 / n;
+        r->chance += share;
         r->late += a->at - median_without(l->sorted, n, a->at);
         r->inside = rocl_add_saturated(r->inside, a->end - a->start);
         r->others = rocl_add_saturated(r->others, inside - (a->end - a->start));
@@ -236,24 +246,22 @@ rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *c, r
         r->until = first || a->end > r->until ? a->end : r->until;
     }
     k->meetings++;
-    add_wait(l, k, c, n);
     return ROCL_OK;
 }
 
 /* ---- what ranks do between meetings ---------------------------------------------------------- */
 
-void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, unsigned what, const rocl_gpu *gpu,
+void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, rocl_activity what, size_t gpu_plus1,
                           int64_t start, int64_t end)
 {
-    const size_t g = gpu ? (size_t)(gpu - l->c->trace->gpus) + 1 : 0;
     for (unsigned i = 0; i < l->kind_count; i++) {
         late_rank *r = &l->kinds[i].ranks[rank];
         if (!r->meetings || start < r->first || start > r->until)
             continue;
-        if (what == ROCL_RANK_LAUNCHES)
+        if (what == ROCL_ACTIVITIES)
             r->took[LAUNCHES] = rocl_add_saturated(r->took[LAUNCHES], end - start);
         else
-            rocl_covers_extend(l->covers[g][i], (rocl_activity)what, start, end);
+            rocl_covers_extend(l->covers[gpu_plus1][i], what, start, end);
     }
 }
 
@@ -292,36 +300,19 @@ static int64_t find_excess(const rocl_late_ranks *l, const kind *k, uint32_t ran
     return own - (sum - own) / (k->met - 1);
 }
 
-/* A launch may wait for kernels before it, and the host has the rest of the time. */
-static cause find_cause(const rocl_late_ranks *l, const kind *k, uint32_t rank, int64_t *most)
-{
-    int64_t ns[CAUSES], explained = 0;
-    cause worst = CAUSES;
-    *most = 0;
-    for (cause c = KERNELS; c < CAUSES; c++) {
-        ns[c] = find_excess(l, k, rank, c);
-        ns[c] -= c == LAUNCHES && ns[KERNELS] > 0 ? ns[KERNELS] : c == HOST ? explained : 0;
-        explained += ns[c] > 0 ? ns[c] : 0;
-        if (ns[c] > *most) {
-            *most = ns[c];
-            worst = c;
-        }
-    }
-    return worst;
-}
-
 /* Is it time of this cause? */
 static bool is_cause(const rocl_late_ranks *l, cause c, const rocl_rank_key *k)
 {
     size_t n, stem;
     uint64_t number;
     const char *name = rocl_strings_get(l->c->trace->strings, k->name, &n);
-    const rocl_call_class class = rocl_classify_call(name);
-    if (k->waits || k->work == ROCL_RANK_KERNELS || k->work == ROCL_RANK_COPIES)
-        return !k->waits && c == (k->work == ROCL_RANK_KERNELS ? KERNELS : COPIES);
-    if (k->work == ROCL_RANK_MARKERS)
-        return c == HOST && !rocl_step_names_match(l->c->trace->steps, name, n, &stem, &number);
-    return c == (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH ? LAUNCHES : HOST);
+    const bool step = k->work == ROCL_RANK_MARKERS &&
+                      rocl_step_names_match(l->c->trace->steps, name, n, &stem, &number);
+    const cause of = k->work == ROCL_RANK_KERNELS     ? KERNELS
+                     : k->work == ROCL_RANK_COPIES    ? COPIES
+                     : k->traits & ROCL_RANK_LAUNCHES ? LAUNCHES
+                                                      : HOST;
+    return of == c && !step && !(k->traits & ROCL_RANK_WAITS);
 }
 
 /* The name of that cause of which the rank has most more than the others: at least *most, which
@@ -358,9 +349,33 @@ typedef struct late_row {
     int32_t number;
     int64_t pid, cause_ns;
     double lost_percent;
-    bool costs;
+    double chance; /* the probability that it came last so often; 1: it costs nothing */
     late_rank r;
 } late_row;
+
+/* The cause, and a name that is a quarter of it. A launch may wait for kernels before it, and the
+ * host, if any of it is recorded, has the rest of the time. If ranks wait elsewhere, as for calls
+ * of RCCL, only names of the host tell. */
+static void explain(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row *row)
+{
+    const rocl_rank_sum *all = s->totals[row->index];
+    const bool host =
+        all[ROCL_RANK_MARKERS].calls + all[ROCL_RANK_CALLS].calls + all[ROCL_RANK_OTHERS].calls > 0;
+    int64_t ns[CAUSES], explained = 0;
+    cause worst = CAUSES;
+    for (cause c = KERNELS; c < (host ? CAUSES : HOST); c++) {
+        ns[c] = find_excess(l, row->kind, row->index, c);
+        ns[c] -= c == LAUNCHES && ns[KERNELS] > 0 ? ns[KERNELS] : c == HOST ? explained : 0;
+        explained += ns[c] > 0 ? ns[c] : 0;
+        worst = ns[c] > (worst < CAUSES ? ns[worst] : 0) ? c : worst;
+    }
+    int64_t least = (worst < CAUSES ? ns[worst] : row->r.late) / 4;
+    row->name = find_name(l, row->kind, s, row->index, worst < CAUSES ? worst : HOST, &least);
+    if (worst == CAUSES && row->name != ROCL_NONE)
+        ns[worst = HOST] = least;
+    row->cause = cause_names[worst];
+    row->cause_ns = worst < CAUSES ? ns[worst] : -1;
+}
 
 #define CELL(field) ROCL_CELL(late_row, field)
 static const rocl_column columns[] = {
@@ -380,18 +395,13 @@ static const rocl_column columns[] = {
      ROCL_CELL_BY(rocl_field_text_or_none, late_row, name)},
     {"begin_ns", "Longest from", ROCL_UNIT_TIME, ROCL_MINOR, CELL(r.begin)},
     {"end_ns", "To", ROCL_UNIT_TIME, ROCL_MINOR, CELL(r.end)},
-    {"id", "Id", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(r.event)},
+    {"event", "Id of the last", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(r.event)},
 };
 const rocl_table_def rocl_late_ranks_table = {ROCL_TAB(RANKS), "late_ranks", "Late ranks",
                                               ROCL_COLUMNS(columns)};
 
-/* In a table, and in a sentence. */
-static const char *const meeting_words[ROCL_MEETINGS][2] = {
-    [ROCL_MEET_KERNELS] = {"collectives", "collectives"},
-    [ROCL_MEET_CALLS] = {"RCCL calls", "RCCL calls"},
-    [ROCL_MEET_MPI] = {"MPI", "collectives of MPI"},
-    [ROCL_MEET_STEPS] = {"steps", "steps"},
-};
+static const char *const meeting_names[ROCL_MEETINGS] = {"collectives", "RCCL calls", "MPI",
+                                                         "steps"};
 
 /* Is it one of the kinds that tell? Steps only if nothing else does, those that are the most. */
 static bool is_counted(const rocl_late_ranks *l, const kind *k)
@@ -423,21 +433,17 @@ static double binomial_tail(uint64_t n, uint64_t k, double p)
     return sum;
 }
 
-/* Is the wait worth it? */
-static bool costs_time(const rocl_late_ranks *l, const kind *k, const late_rank *r, int64_t wall)
+/* The probability that one of so many ranks is the last so often; 1 if that costs nothing. */
+static double find_chance(const rocl_late_ranks *l, const kind *k, const late_rank *r, int64_t wall)
 {
     const rocl_trace *t = l->c->trace;
     const bool fitted = t->opt.align == ROCL_ALIGN_COLLECTIVES && k->meeting != ROCL_MEET_STEPS;
-    return r->meetings >= LEAST_MEETINGS && r->late > 0 && (double)r->last > r->chance &&
-           (double)r->mean_lost >= LEAST_SHARE * (double)wall &&
-           (double)r->mean_lost > (fitted ? t->clock_uncertainty * (double)r->last : 0);
-}
-
-/* ... and not by chance, of so many ranks? */
-static bool is_late(const kind *k, const late_rank *r)
-{
-    return binomial_tail(r->meetings, r->last, r->chance / (double)r->meetings) * k->met / 2 <
-           CHANCE;
+    const double wait = (double)r->mean_lost;
+    return r->meetings < LEAST_MEETINGS || r->late <= 0 || (double)r->last <= r->chance ||
+                   wait < LEAST_SHARE * (double)wall ||
+                   (fitted && wait <= t->clock_uncertainty * (double)r->last)
+               ? 1
+               : binomial_tail(r->meetings, r->last, r->chance / (double)r->meetings) * k->met / 2;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -449,17 +455,17 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* The sentence that answers. row NULL: nobody meets. */
-static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, const late_row *row,
-                          bool late)
+static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, const late_row *row)
 {
     if (!row) {
-        rocl_set_note(t, l->kind_count
+        rocl_set_note(t, l->kind_count && l->kinds[0].by_duration
                              ? "the clocks of nodes may be apart, and durations do not tell"
                              : "fewer than two ranks meet");
         return;
     }
     const late_rank *r = &row->r;
-    const char *words = meeting_words[row->kind->meeting][1];
+    const char *words = row->kind->meeting == ROCL_MEET_MPI ? "collectives of MPI" : row->meeting;
+    const bool late = row->chance < LATE, maybe = !late && row->chance < MAYBE_LATE;
     char name[48], share[96] = "", why[64] = "", clocks[96] = "", times[2][32];
     rocl_rank_name(&l->match->ranks.all[row->index], name);
     if (isfinite(row->lost_percent))
@@ -477,29 +483,13 @@ static void set_late_note(const rocl_late_ranks *l, const rocl_report_rows *t, c
                       clocks);
     else
         rocl_set_note(t, "%s%s %s last in %llu of %llu %s%s; the others wait %s%s%s%s",
-                      late || row->costs ? "" : "no rank is late: ", name,
-                      late         ? "is late:"
-                      : row->costs ? "may be late:"
-                                   : "is",
+                      late || maybe ? "" : "no rank is late: ", name,
+                      late    ? "is late:"
+                      : maybe ? "may be late:"
+                              : "is",
                       ROCL_N(r->last), ROCL_N(r->meetings), words,
-                      row->costs && !late ? ", which may be chance" : "",
-                      rocl_time_text(times[1], r->lost), share, why, clocks);
-}
-
-/* The cause, and a name that is a quarter of it. If ranks wait elsewhere, as for calls of RCCL,
- * only names of the host tell. */
-static void explain(const rocl_late_ranks *l, const kind *k, const rocl_rank_sums *s, late_row *row)
-{
-    int64_t ns;
-    cause c = find_cause(l, k, row->index, &ns);
-    int64_t least = (c < CAUSES ? ns : row->r.late) / 4;
-    row->name = find_name(l, k, s, row->index, c < CAUSES ? c : HOST, &least);
-    if (c == CAUSES && row->name != ROCL_NONE) {
-        c = HOST;
-        ns = least;
-    }
-    row->cause = cause_names[c];
-    row->cause_ns = c < CAUSES ? ns : -1;
+                      maybe ? ", which may be chance" : "", rocl_time_text(times[1], r->lost),
+                      share, why, clocks);
 }
 
 rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, rocl_tables *out,
@@ -521,7 +511,7 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
             const late_rank *r = &k->ranks[rank];
             const rocl_rank *q = &l->match->ranks.all[rank];
             const bool waits = k->meeting == ROCL_MEET_KERNELS || k->meeting == ROCL_MEET_MPI;
-            late_row row = {.meeting = meeting_words[k->meeting][0],
+            late_row row = {.meeting = meeting_names[k->meeting],
                             .kind = k,
                             .index = rank,
                             .name = ROCL_NONE,
@@ -532,20 +522,20 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
                             .r = *r};
             if (!r->meetings)
                 continue;
-            row.costs = costs_time(l, k, r, wall);
-            if (!most.kind || row.costs > most.costs ||
-                (row.costs == most.costs &&
-                 (r->lost > most.r.lost || (!r->lost && r->meetings > most.r.meetings))))
+            row.chance = find_chance(l, k, r, wall);
+            if (!most.kind ||
+                (row.chance < MAYBE_LATE || most.chance < MAYBE_LATE ? row.chance < most.chance
+                                                                     : r->lost > most.r.lost))
                 most = row;
-            if (!row.costs || !is_late(k, r))
+            if (row.chance >= LATE)
                 continue;
-            explain(l, k, s, &row);
+            explain(l, s, &row);
             rows[n++] = row;
         }
     }
     qsort(rows, n, sizeof *rows, compare_rows);
     const rocl_report_rows t = rocl_begin_table(l->c, out, &rocl_late_ranks_table, 0);
-    set_late_note(l, &t, n ? rows : most.kind ? &most : NULL, n > 0);
+    set_late_note(l, &t, n ? rows : most.kind ? &most : NULL);
     if (t.table && !n)
         t.table->why_empty = t.table->note;
     rocl_add_top_rows(&t, rows, n, sizeof *rows, NULL);

@@ -9,14 +9,14 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/domains.h"
-#include "model/steps.h"
+#include "analysis/facts.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static const rocl_member key_members[] = {
     ROCL_MEMBER_BELOW(rocl_rank_key, work, KEY_NUMBER, ROCL_RANK_WORKS),
     ROCL_MEMBER(rocl_rank_key, name, KEY_TEXT), ROCL_MEMBER(rocl_rank_key, rank, KEY_NUMBER),
-    ROCL_MEMBER_BELOW(rocl_rank_key, waits, KEY_NUMBER, 2)};
+    ROCL_MEMBER_BELOW(rocl_rank_key, traits, KEY_NUMBER, ROCL_RANK_TRAITS)};
 static const rocl_member sum_members[] = {ROCL_MEMBER(rocl_rank_sum, calls, SUM_COUNT),
                                           ROCL_MEMBER(rocl_rank_sum, total, SUM_INT)};
 static const rocl_keyed_def names_by_rank = {.key_size = sizeof(rocl_rank_key),
@@ -31,17 +31,17 @@ rocl_status rocl_rank_sums_open(rocl_rank_sums *r, rocl_collector *c, const rocl
 {
     r->c = c;
     r->list = list;
-    r->waits = calloc(c->trace->opt.jobs, sizeof *r->waits);
+    r->traits = calloc(c->trace->opt.jobs, sizeof *r->traits);
     r->extents = calloc((size_t)c->trace->opt.jobs * list->count + 1, sizeof *r->extents);
-    return r->waits && r->extents ? rocl_keyed_open(&r->keyed, &names_by_rank, c, err)
-                                  : rocl_fail_memory(err);
+    return r->traits && r->extents ? rocl_keyed_open(&r->keyed, &names_by_rank, c, err)
+                                   : rocl_fail_memory(err);
 }
 
 void rocl_rank_sums_close(rocl_rank_sums *r)
 {
-    for (unsigned w = 0; r->waits && w < r->c->trace->opt.jobs; w++)
-        rocl_ids_free(&r->waits[w]);
-    free(r->waits);
+    for (unsigned w = 0; r->traits && w < r->c->trace->opt.jobs; w++)
+        rocl_ids_free(&r->traits[w]);
+    free(r->traits);
     free(r->extents);
     free(r->cells);
     free(r->totals);
@@ -68,44 +68,49 @@ static rocl_rank_work work_of(rocl_domain d)
     }
 }
 
-/* Is who has most of it the one that waits? False in *ok: memory is out. */
-static bool is_wait(rocl_rank_sums *r, unsigned worker, rocl_rank_work work, uint32_t name,
-                    bool *ok)
+/* False in *ok: memory is out. */
+static uint32_t find_traits(rocl_rank_sums *r, unsigned worker, rocl_rank_work work, uint32_t name,
+                            bool *ok)
 {
     const rocl_trace *t = r->c->trace;
     const uint64_t key = (uint64_t)name * ROCL_RANK_WORKS + work;
-    uint32_t waits = rocl_ids_get(&r->waits[worker], key);
-    if (waits != ROCL_NONE)
-        return waits;
+    uint32_t traits = rocl_ids_get(&r->traits[worker], key);
+    if (traits != ROCL_NONE)
+        return traits;
     size_t n;
     const char *text = rocl_strings_get(t->strings, name, &n);
+    const rocl_call_class class = rocl_classify_call(text);
     if (work == ROCL_RANK_KERNELS)
-        waits = rocl_classify_kernel(t->classes, text, n) == ROCL_CLASS_COMMUNICATION;
+        traits = rocl_classify_kernel(t->classes, text, n) == ROCL_CLASS_COMMUNICATION;
+    else if (work == ROCL_RANK_COPIES)
+        traits = 0;
+    else if (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH)
+        traits = ROCL_RANK_LAUNCHES;
     else
-        waits = work != ROCL_RANK_COPIES &&
-                (rocl_meeting_of(text, n) != ROCL_MEETINGS || !strncasecmp(text, "MPI_", 4) ||
-                 rocl_call_waits_for(text) != ROCL_WAITS_FOR_NOTHING);
-    *ok &= rocl_ids_put(&r->waits[worker], key, waits);
-    return waits;
+        traits = rocl_meeting_of(text, n) != ROCL_MEETINGS || !strncasecmp(text, "MPI_", 4) ||
+                 rocl_call_waits_for(text) != ROCL_WAITS_FOR_NOTHING;
+    *ok &= rocl_ids_put(&r->traits[worker], key, traits);
+    return traits;
 }
+_Static_assert(ROCL_RANK_WAITS == 1, "it is the value of a condition");
 
 rocl_status rocl_rank_sums_add(rocl_rank_sums *r, unsigned worker, const rocl_batch *b,
-                               rocl_error *err)
+                               const rocl_event *e, uint32_t *traits, rocl_error *err)
 {
     bool ok = true;
-    for (size_t i = 0; i < b->count && ok; i++) {
-        const rocl_event *e = rocl_batch_event(b, i);
-        const rocl_rank_work work = work_of(rocl_domain_of(r->c->trace, b->kind, e->category));
-        rocl_rank_key k = {work, rocl_name_of(e), r->list->of[b->capture->index][e->process], 0};
-        rocl_extent_add(&r->extents[(size_t)worker * r->list->count + k.rank], e->start, e->end);
-        k.waits = is_wait(r, worker, work, k.name, &ok);
-        rocl_rank_sum *sum = rocl_keyed_at(&r->keyed, worker, &k);
-        if (!sum)
-            return rocl_fail_memory(err);
-        sum->calls++;
-        sum->total = rocl_add_saturated(sum->total, e->end - e->start);
-    }
-    return ok ? ROCL_OK : rocl_fail_memory(err);
+    const rocl_rank_work work = work_of(rocl_domain_of(r->c->trace, b->kind, e->category));
+    *traits = 0;
+    if (work == ROCL_RANK_OTHERS && r->list->count < 2) /* nobody to compare it with */
+        return ROCL_OK;
+    rocl_rank_key k = {work, rocl_name_of(e), r->list->of[b->capture->index][e->process], 0};
+    *traits = k.traits = find_traits(r, worker, work, k.name, &ok);
+    rocl_extent_add(&r->extents[(size_t)worker * r->list->count + k.rank], e->start, e->end);
+    rocl_rank_sum *sum = ok ? rocl_keyed_at(&r->keyed, worker, &k) : NULL;
+    if (!sum)
+        return rocl_fail_memory(err);
+    sum->calls++;
+    sum->total = rocl_add_saturated(sum->total, e->end - e->start);
+    return ROCL_OK;
 }
 
 static void add_sum(rocl_rank_sum *to, const rocl_rank_sum *s)
@@ -130,7 +135,7 @@ rocl_status rocl_rank_sums_finish(rocl_rank_sums *r, rocl_error *err)
     for (size_t i = 0; i < r->cell_count; i++) {
         const rocl_rank_cell *c = &r->cells[i];
         add_sum(&r->totals[c->key.rank][c->key.work], &c->sum);
-        if (c->key.work == ROCL_RANK_KERNELS && c->key.waits)
+        if (c->key.work == ROCL_RANK_KERNELS && c->key.traits & ROCL_RANK_WAITS)
             add_sum(&r->totals[c->key.rank][COMMUNICATION], &c->sum);
     }
     return ROCL_OK;
@@ -306,13 +311,15 @@ static spread *list_spreads(const rocl_rank_sums *r, size_t *count)
     return list;
 }
 
-/* What evenness would gain most first; names by their bytes, never by ids. */
+/* What evenness would gain most first, and waits last; names by their bytes, never by ids. */
 static int compare_excess(const void *a, const void *b, void *ctx)
 {
     const rocl_rank_sums *r = ctx;
     const spread *x = a, *y = b;
     if (x->key.work != y->key.work)
         return x->key.work < y->key.work ? -1 : 1;
+    if ((x->key.traits ^ y->key.traits) & ROCL_RANK_WAITS)
+        return x->key.traits & ROCL_RANK_WAITS ? 1 : -1;
     if (x->excess != y->excess && r->c->options->sort != ROCL_BY_NAME)
         return x->excess > y->excess ? -1 : 1;
     return rocl_compare_texts(r->c->trace, x->key.name, y->key.name);
@@ -327,7 +334,7 @@ static void ignore_spread(void *into, const void *from)
 static bool is_straggler(const rocl_rank_sums *r, const spread *s)
 {
     const rocl_extent *whole = &r->extents[s->most];
-    return s->ranks > 1 && !s->key.waits && s->excess >= 0.05 * s->mean &&
+    return s->ranks > 1 && !(s->key.traits & ROCL_RANK_WAITS) && s->excess >= 0.05 * s->mean &&
            s->excess >= 0.001 * (double)(whole->last - whole->first);
 }
 

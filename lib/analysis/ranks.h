@@ -18,10 +18,16 @@ typedef enum rocl_rank_work {
     ROCL_RANK_WORKS
 } rocl_rank_work;
 
+enum {
+    ROCL_RANK_WAITS = 1,    /* it communicates or synchronizes: who has most of it waits */
+    ROCL_RANK_LAUNCHES = 2, /* a call that launches kernels */
+    ROCL_RANK_TRAITS = 4
+};
+
 /* Interned as bytes: without holes. */
 typedef struct rocl_rank_key {
     uint32_t work, name, rank;
-    uint32_t waits; /* 1: it communicates or synchronizes, and who has most of it waits */
+    uint32_t traits; /* ROCL_RANK_WAITS, ROCL_RANK_LAUNCHES */
 } rocl_rank_key;
 
 typedef struct rocl_rank_sum {
@@ -38,7 +44,7 @@ typedef struct rocl_rank_sums {
     rocl_collector *c;
     const rocl_rank_list *list;
     rocl_keyed keyed;
-    rocl_ids *waits; /* by worker, then by kind and name */
+    rocl_ids *traits; /* by worker, then by kind and name */
     rocl_extent
         *extents; /* by worker and rank; at last by rank: from its first event to its last */
     /* Once finished: */
@@ -53,15 +59,12 @@ rocl_status rocl_rank_sums_open(rocl_rank_sums *r, rocl_collector *c, const rocl
 void rocl_rank_sums_close(rocl_rank_sums *r);
 /* Concurrent. */
 rocl_status rocl_rank_sums_add(rocl_rank_sums *r, unsigned worker, const rocl_batch *b,
-                               rocl_error *err);
+                               const rocl_event *e, uint32_t *traits, rocl_error *err);
 rocl_status rocl_rank_sums_finish(rocl_rank_sums *r, rocl_error *err);
 rocl_status rocl_rank_sums_put(const rocl_rank_sums *r, rocl_tables *out, rocl_error *err);
 extern const rocl_table_def rocl_rank_table, rocl_rank_times_table, rocl_rank_imbalance_table;
 
 /* ---- which of them is late ------------------------------------------------------------------- */
-
-/* Beside activities of GPUs: a call that launches work. */
-enum { ROCL_RANK_LAUNCHES = ROCL_ACTIVITIES };
 
 typedef struct rocl_late_ranks rocl_late_ranks;
 
@@ -70,9 +73,9 @@ rocl_status rocl_late_ranks_open(rocl_late_ranks **l, const rocl_collector *c,
 void rocl_late_ranks_close(rocl_late_ranks *l); /* NULL is fine */
 /* Takes a meeting, as rocl_collectives_match() passes it on. */
 rocl_status rocl_late_ranks_meet(rocl_late_ranks *l, const rocl_collective *k, rocl_error *err);
-/* Then the work of each rank, by start: an activity on a GPU (NULL: unknown) or a launch; and that
- * there is no more of the rank. */
-void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, unsigned what, const rocl_gpu *gpu,
+/* Then the work of each rank, by start: an activity on a GPU (its index + 1; 0: unknown), or
+ * ROCL_ACTIVITIES for a launch; and that there is no more of the rank. */
+void rocl_late_ranks_work(rocl_late_ranks *l, uint32_t rank, rocl_activity what, size_t gpu_plus1,
                           int64_t start, int64_t end);
 void rocl_late_ranks_end(rocl_late_ranks *l, uint32_t rank);
 rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *r, rocl_tables *out,

@@ -134,8 +134,7 @@ const rocl_report_def rocl_report_defs[ROCL_REPORTS] = {
                            "steps of a program, what stands out in them, and kernels that repeat"},
     [ROCL_REPORT_RANKS] = {"ranks",
                            {"rank", "Ranks"},
-                           "how evenly ranks work, how late they reach collectives, and who "
-                           "waits"},
+                           "which rank is late and why, how evenly ranks work, and collectives"},
     [ROCL_REPORT_COUNTERS] = {"counters",
                               {"counter", "Counters"},
                               "counters of kernels; power, frequency and other samples; energy"},

@@ -181,7 +181,8 @@ void rocl_collectives_close(rocl_collectives *c)
     free(c->lengths);
 }
 
-bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
+/* Is a kernel of this name one of communication? False in *ok: memory is out. */
+static bool is_communication(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
 {
     const uint32_t known = rocl_ids_get(&c->workers[worker].is, name);
     size_t n;
@@ -313,7 +314,7 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
             continue;
         }
         const rocl_dispatch *d = &b->dispatches[i];
-        if (!rocl_collectives_has(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
+        if (!is_communication(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
             continue;
         read_kernel(c, b, d, &comm, &s, &sequence);
         st = add_member(c, worker, b, &d->e, rocl_gpu_of(b->capture, d->agent), &comm, &s, sequence,

@@ -116,9 +116,6 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
                                   rocl_sorter *members, rocl_error *err);
 void rocl_collectives_close(rocl_collectives *c);
 
-/* Is a kernel of this name one of communication? Of one worker at a time. False in *ok: memory is
- * out. */
-bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok);
 /* Takes the kernels of communication of a batch of ROCL_DISPATCH, and the ranges that are wanted of
  * one of ROCL_REGION or ROCL_MARKER if there are several ranks. Concurrent. */
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,

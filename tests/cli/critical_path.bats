@@ -291,6 +291,14 @@ END
     [ "$(wc -l <waits)" -eq 2 ]
 }
 
+@test "in a collective of MPI, what the last rank does inside it is on the path" {
+    printf '%s\n' 'marker 1 MPI_Allreduce 100 400 0' 'call 1 hipMemcpy 310 390 1' | trace 0
+    printf '%s\n' 'marker 1 MPI_Allreduce 300 410 0' 'call 1 hipMemcpy 310 390 1' | trace 1
+    run path --by rank --table critical_path,critical_path_names,critical_path_ranks rank[01].json
+    [ "$output" = "host calls/hipMemcpy 80|host outside of calls/MPI_Allreduce 30|not explained/(before the thread's first range) 200" ] || fail path
+    [ "$(rank_paths | cut -d' ' -f1-6)" = "$(printf '%s\n' 'rank 0 300 elsewhere_ns 200 outside_ns' 'rank 1 310 host_ns 80 outside_ns')" ]
+}
+
 @test "job16b: nearly all of the path is in the rank that computes longest, through MPI's markers" {
     needs "$SHARED/cases3/ranks/job16b"
     rocstats critical-path -q --by rank --format json "$SHARED/cases3/ranks/job16b" >path.json

@@ -22,10 +22,10 @@ row() { # KEY...
 }
 
 @test "a late rank is found, with its cause, by kernels, calls, MPI and steps" {
-    local meeting cause names=(solve "Memcpy HtoD" hipLaunchKernel load) words by
-    for meeting in kernels mpi calls steps; do
+    local meeting cause names=(solve "Memcpy HtoD" hipLaunchKernel load) words by id
+    for meeting in kernels mpi mpi-calls calls steps; do
         words=collectives by=1900000
-        case $meeting in mpi) words=MPI ;; calls) words="RCCL calls" ;; steps) words=steps by=2000000 ;; esac
+        case $meeting in mpi*) words=MPI ;; calls) words="RCCL calls" ;; steps) words=steps by=2000000 ;; esac
         for i in 0 1 2 3; do
             cause=$(cut -d' ' -f$((i + 1)) <<<"kernels copies launches host")
             [[ "$(late meeting=$meeting cause="$cause")" == "rank 2 is late: last in 20 of 20 "*"the others wait 6 ms"*"; its $cause take"* ]] || fail "$meeting $cause: $(late meeting=$meeting cause="$cause")"
@@ -38,6 +38,11 @@ row() { # KEY...
     late cause=kernels >/dev/null
     [ "$(row lost_percent)" = "[83.33333333333333]" ]
     [ "$(row 'end_ns - .begin_ns')" = "[120000]" ]
+    late meeting=mpi >/dev/null
+    id=$(rocstats ranks -q --ids --table late_ranks --format json ./*.json | jq -r '.tables[0].rows[0].event')
+    rocline show "$id" ./*.json >out
+    grep -q '^  Name *MPI_Allreduce$' out
+    grep -q '^  Rank *2$' out
 }
 
 @test "who leaves early has waited up to then only" {
@@ -45,17 +50,40 @@ row() { # KEY...
     [ "$(row gain_ns)" = "[2000000]" ]
 }
 
+@test "without anything of the host, it is not blamed" {
+    late cause=host >/dev/null
+    rocstats ranks -q --include kernel --table late_ranks --format json ./*.json >../late
+    [ "$(row last lost_ns cause cause_ns name)" = "[20,6000000,null,null,null]" ]
+    [[ "$(jq -r '.tables[0].note' ../late)" != *longer* ]]
+}
+
+@test "two late ranks: to gain, both must be faster" {
+    late late=1,2 cause=host >/dev/null
+    [ "$(row rank last gain_ns lost_ns cause)" = "$(printf '[%s,20,0,4000000,"host"]\n' 1 2)" ]
+}
+
 @test "a rank that is last by chance, seldom, or by little, is not late" {
-    [[ "$(late cause=none jitter=40)" == "no rank is late: rank "*" is last in "*", 16.6 % of their communication" ]]
+    local seed
+    for seed in 1 2 3 4 5; do
+        [[ "$(late cause=none jitter=40 seed=$seed)" == "no rank is late: rank "*" is last in "*" % of their communication" ]]
+    done
     [[ "$(late by=1)" == "no rank is late: rank 2 is last in 20 of 20 "* ]]
     [[ "$(late ranks=2 late=1 steps=9)" == "rank 1 may be late: last in 9 of 9 collectives, which may be chance; "* ]]
     [ -z "$(row rank)" ]
     [[ "$(late ranks=2 late=1 steps=10)" == "rank 1 is late: "* ]]
+    late cause=none >/dev/null
+    [ "$(rocstats ranks -q --table collective_waits ./*.json)" = "Collectives that were waited for longest: nothing" ]
+    [ "$(rocstats ranks -q --format csv --table collective_ranks ./*.json | cut -d, -f5-8 | tail -n +2 | sort -u)" = "20,0,0,0" ]
     [ "$(late steps=4)" = "too few collectives to tell: 4" ]
     [ "$(late ranks=1 late=0)" = "fewer than two ranks meet" ]
     rm ./*.json
     python3 "$BATS_TEST_DIRNAME/ranks.py" . ranks=1 late=0
     [ "$(rocstats ranks -q --table late_ranks rank0.json)" = "Late ranks: fewer than two ranks meet" ]
+}
+
+@test "a meeting that one leaves before another comes is none: traces of ranks that begin at different times" {
+    [[ "$(late meeting=mpi cut=1 cause=none)" == "fewer than two ranks meet" ]]
+    [[ "$(late meeting=kernels cut=2 cause=host)" == "fewer than two ranks meet" ]]
 }
 
 @test "on clocks that are apart, durations tell, but not of those who leave early, or do not wait" {
@@ -77,7 +105,7 @@ row() { # KEY...
 @test "a wait is not work: communication, MPI and small differences have no straggler" {
     late cause=kernels meeting=mpi >/dev/null
     rocstats ranks -q --table ranks,rank_imbalance --format json ./*.json >out
-    [ "$(jq -c '[.tables[1].rows[] | [.name, .straggler]]' out)" = '[["solve","rank 2"],["MPI_Allreduce",null],["load",null]]' ]
+    [ "$(jq -c '[.tables[1].rows[] | [.name, .straggler]]' out)" = '[["solve","rank 2"],["load",null],["MPI_Allreduce",null]]' ]
     late cause=kernels by=4 >/dev/null
     rocstats ranks -q --table ranks,rank_imbalance --format json ./*.json >out
     [ "$(jq -c '[.tables[1].rows[] | [.name, .straggler]]' out)" = '[["solve",null],["ncclDevKernel_AllReduce_Sum_f32(x)",null],["load",null]]' ]

@@ -102,7 +102,7 @@ static void check_names(const rocl_table *t, sqlite3 *db)
             "max(last) - min(first) FROM span WHERE span.rank = (SELECT rank FROM r s WHERE "
             "s.domain = r.domain AND s.name = r.name ORDER BY ns DESC, rank LIMIT 1)) FROM r GROUP "
             "BY 1, 2 "
-            "ORDER BY domain, max(ns) - avg(ns) DESC, name");
+            "ORDER BY domain, name LIKE '%nccl%', max(ns) - avg(ns) DESC, name");
     static const char *const keys[] = {"ranks", "min_calls", "max_calls", "min_total_ns",
                                        "max_total_ns"};
     size_t row = 0;
