@@ -533,14 +533,16 @@ static const char *check_late_rank(engine *a, const rocl_table *t)
             continue;
         snprintf(what, sizeof what, "Rank %.0f is late, and the others wait for it%s%s", rank,
                  known ? ": " : "", known ? causes[k].what : "");
+        const double percent = number_in(t, i, "lost_percent"); /* not of all kinds of meetings */
+        char share[64] = "";
+        if (percent > 0)
+            snprintf(share, sizeof share, ", %.1f %% of their time in them", percent);
         finding *f = add_finding(
-            a, what, gain,
-            "the last in %.0f of %.0f %.40s%s; the others wait for %s, %.1f %% of their time in "
-            "them%s%.*s%s",
+            a, what, gain, "the last in %.0f of %.0f %.40s%s; the others wait for %s%s%s%.*s%s",
             number_in(t, i, "last"), number_in(t, i, "meetings"), text_in(t, i, "meeting"),
-            !strcmp(text_in(t, i, "meeting"), "MPI") ? " calls" : "",
-            rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")),
-            number_in(t, i, "lost_percent"), *name ? "; the most in " : "", CUT(name));
+            strcmp(text_in(t, i, "meeting"), "MPI") ? "" : " calls",
+            rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")), share,
+            *name ? "; the most in " : "", CUT(name));
         char where[32];
         snprintf(where, sizeof where, "rank %.0f", rank);
         f->where = keep(a, where);
@@ -801,7 +803,8 @@ static const char *check_roofline(engine *a, const rocl_table *t)
 /* In the order in which --explain lists them; that of late ranks is the first. */
 static const rule rules[] = {
     {{"late-rank", "ranks",
-      "the last more often than by chance (p < 0.001), of 5 meetings or more; the others wait for "
+      "the last more often than by chance (p < 0.002 / ranks), of 5 meetings or more; the others "
+      "wait for "
       "1 % of the time or more",
       "A rank comes late to what all ranks do together, and the others wait for it.",
       "gain_ns of the table late_ranks: how much later than the one before it, summed up",
