@@ -268,7 +268,8 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
         return g->at_last >= OPEN_LEAST && g->at_last >= g->all.count / 20 ? ROCL_RULE_NEVER_CLOSED
                                                                            : ROCL_RULES;
     }
-    if (g->all.count < FEW_CALLS)
+    const bool unsized = k->what == ROCL_GROUP_NAME && k->kind == ROCL_COPY && !k->of[1];
+    if (g->all.count < FEW_CALLS || unsized)
         return ROCL_RULES;
     const int64_t others = rocl_group_others(g);
     if (k->what == ROCL_GROUP_NAME)

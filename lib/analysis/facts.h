@@ -94,9 +94,8 @@ enum { ROCL_GROUP_CACHE = 256 };
 
 typedef struct rocl_facts_worker {
     alignas(ROCL_CACHE_LINE) uint8_t *classes; /* by text: rocl_call_class + 1; 0: not known */
-    uint8_t *directions;                       /* like that, of names of copies */
     rocl_group *groups;                        /* by id */
-    size_t class_cap, direction_cap, group_cap;
+    size_t class_cap, group_cap;
     struct {
         rocl_group_key key;
         uint32_t id;
