@@ -202,43 +202,38 @@ static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          rocl_time_text(text, p->longest.amount));
 }
 
-/* Values that cannot be, and values that are not there. */
+/* What is odd about single events; of how many, at least, and of what share of their kind. */
+static const struct {
+    rocl_oddity odd;
+    rocl_rule rule;
+    rocl_kind kind;
+    uint64_t least, share;
+    const char *what;
+} odd_values[] = {
+    {ROCL_ODD_WORKGROUP, ROCL_RULE_IMPOSSIBLE_SIZES, ROCL_DISPATCH, 1, 0,
+     "kernels have workgroups of more than 1024 work-items"},
+    {ROCL_ODD_GRID, ROCL_RULE_IMPOSSIBLE_SIZES, ROCL_DISPATCH, 1, 0,
+     "kernels have grids smaller than their workgroups"},
+    {ROCL_ODD_RATE, ROCL_RULE_IMPOSSIBLE_RATES, ROCL_COPY, 1, 0, "copies, at over 20,000 GB/s"},
+    {ROCL_ODD_DIRECTION, ROCL_RULE_COPY_DIRECTIONS, ROCL_COPY, 1, 0, "copies"},
+    {ROCL_ODD_UNSIZED, ROCL_RULE_COPIES_WITHOUT_SIZE, ROCL_COPY, 4, 50, "copies"},
+    {ROCL_ODD_UNPAIRED, ROCL_RULE_MEMORY_BEFORE, ROCL_ALLOC, 1, 0, "allocations and frees"},
+};
+
 static void check_values(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const rocl_sighting *odd = p->odd;
-    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count, copies = p->kinds[ROCL_COPY].count;
-    const uint64_t ranges = p->kinds[ROCL_MARKER].count - odd[ROCL_ODD_MARKS].count;
-    if (odd[ROCL_ODD_WORKGROUP].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_WORKGROUP].count,
-                         odd[ROCL_ODD_WORKGROUP].event,
-                         "%llu of %llu kernels have workgroups of more than 1024 work-items, up "
-                         "to %lld",
-                         ROCL_N(odd[ROCL_ODD_WORKGROUP].count), ROCL_N(kernels),
-                         (long long)odd[ROCL_ODD_WORKGROUP].amount);
-    if (odd[ROCL_ODD_GRID].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_GRID].count,
-                         odd[ROCL_ODD_GRID].event,
-                         "%llu of %llu kernels have grids smaller than their workgroups",
-                         ROCL_N(odd[ROCL_ODD_GRID].count), ROCL_N(kernels));
-    if (odd[ROCL_ODD_RATE].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_RATES, s, odd[ROCL_ODD_RATE].count,
-                         odd[ROCL_ODD_RATE].event, "%llu of %llu copies, at more than 20,000 GB/s",
-                         ROCL_N(odd[ROCL_ODD_RATE].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_DIRECTION].count)
-        rocl_doctor_find(d, ROCL_RULE_COPY_DIRECTIONS, s, odd[ROCL_ODD_DIRECTION].count,
-                         odd[ROCL_ODD_DIRECTION].event, "%llu of %llu copies",
-                         ROCL_N(odd[ROCL_ODD_DIRECTION].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_UNSIZED].count >= FEW_COPIES && 2 * odd[ROCL_ODD_UNSIZED].count > copies)
-        rocl_doctor_find(d, ROCL_RULE_COPIES_WITHOUT_SIZE, s, odd[ROCL_ODD_UNSIZED].count,
-                         odd[ROCL_ODD_UNSIZED].event, "%llu of %llu copies",
-                         ROCL_N(odd[ROCL_ODD_UNSIZED].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_POINTS].count == ranges && (odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
-        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, odd[ROCL_ODD_POINTS].event,
+    const uint64_t ranges = p->kinds[ROCL_MARKER].count - p->odd[ROCL_ODD_MARKS].count;
+    for (size_t i = 0; i < sizeof odd_values / sizeof *odd_values; i++) {
+        const rocl_sighting *odd = &p->odd[odd_values[i].odd];
+        const uint64_t all = p->kinds[odd_values[i].kind].count;
+        if (odd->count >= odd_values[i].least && odd->count > all * odd_values[i].share / 100)
+            rocl_doctor_find(d, odd_values[i].rule, s, odd->count, odd->event, "%llu of %llu %s",
+                             ROCL_N(odd->count), ROCL_N(all), odd_values[i].what);
+    }
+    if (p->odd[ROCL_ODD_POINTS].count == ranges &&
+        (p->odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
+        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, p->odd[ROCL_ODD_POINTS].event,
                          "all of %llu markers", ROCL_N(ranges));
-    if (odd[ROCL_ODD_UNPAIRED].count)
-        rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, s, odd[ROCL_ODD_UNPAIRED].count,
-                         odd[ROCL_ODD_UNPAIRED].event, "%llu of %llu frees",
-                         ROCL_N(odd[ROCL_ODD_UNPAIRED].count), ROCL_N(odd[ROCL_ODD_FREE].count));
 }
 
 /* ---- rules on groups of events of a process -------------------------------------------------- */

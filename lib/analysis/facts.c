@@ -267,10 +267,13 @@ static bool look_at_copy(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
 }
 
 static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
-                         const rocl_region *r, rocl_call_class class, batch_facts *to)
+                         const rocl_region *r, batch_facts *to)
 {
+    rocl_call_class class;
     const bool point = r->e.start == r->e.end;
     const uint32_t process = (uint32_t)f->first_process[b->capture->index] + r->e.process;
+    if (!class_of(f, w, r->function, &class))
+        return false;
     if (!to->thread_group || r->e.thread != to->thread) {
         const rocl_group_key k = {ROCL_GROUP_THREAD, 0, process, {r->e.thread, 0, 0, 0}};
         const rocl_group *g = find_group(f, w, &k);
@@ -314,7 +317,6 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
-        rocl_call_class class = ROCL_CALL_MARK;
         bool ok = true;
         if (e->process != facts.process) {
             join_batch(f, b, &facts);
@@ -326,12 +328,9 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
         } else if (b->kind == ROCL_COPY) {
             ok = look_at_copy(f, w, b, &b->copies[i], &facts);
         } else if (b->kind == ROCL_REGION || b->kind == ROCL_MARKER) {
-            ok = class_of(f, w, b->regions[i].function, &class) &&
-                 look_at_call(f, w, b, &b->regions[i], class, &facts);
+            ok = look_at_call(f, w, b, &b->regions[i], &facts);
         } else if (b->kind == ROCL_ALLOC) {
-            const bool frees = b->allocs[i].op == ROCL_OP_FREE;
-            note_if(frees, &facts.odd[ROCL_ODD_FREE], 0, b, e);
-            note_if(frees && b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
+            note_if(b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
         } else if (b->kind == ROCL_COUNTER) {
             look_at_counter(f, b, &b->counters[i]);
         }

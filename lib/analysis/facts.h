@@ -43,8 +43,7 @@ typedef enum rocl_oddity {
     ROCL_ODD_MARKS,     /* instants of rocTX that are markers */
     ROCL_ODD_POINTS,    /* other markers that took no time, ... */
     ROCL_ODD_RANGES,    /* ... and those that a function of rocTX began */
-    ROCL_ODD_FREE,      /* frees, ... */
-    ROCL_ODD_UNPAIRED,  /* ... and those of memory that was never allocated */
+    ROCL_ODD_UNPAIRED,  /* frees of memory that was never allocated */
     ROCL_ODDITIES
 } rocl_oddity;
 
