@@ -147,8 +147,10 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          ROCL_N(p->unlinked_before.count), ROCL_N(kernels));
     if (p->early.count)
         rocl_doctor_find(d, ROCL_RULE_BEFORE_LAUNCH, s, p->early.count, p->early.event,
-                         "%llu of %llu kernels and copies, by up to %s", ROCL_N(p->early.count),
-                         ROCL_N(p->linked), rocl_time_text(text, p->early.amount));
+                         "%llu of %llu kernels and copies, by up to %s; gpu %lld %+lldns",
+                         ROCL_N(p->early.count), ROCL_N(p->linked),
+                         rocl_time_text(text, p->early.amount), (long long)s->process->pid,
+                         (long long)p->early.amount);
     if (p->calls[ROCL_CALL_COPY] && !p->kinds[ROCL_COPY].count)
         rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, p->calls[ROCL_CALL_COPY], ROCL_NO_EVENT,
                          "%llu call%s to copy memory", ROCL_PLURAL(p->calls[ROCL_CALL_COPY], "s"));
