@@ -993,7 +993,8 @@ typedef struct rocl_stats_options {
      * domains that an expression matches as one group. NULL: none. */
     const char *const *summary_groups;
     bool header;   /* begin with a table, or two, of what was traced; see rocl_options.note_times */
-    bool advice;   /* end with a table of findings that stand out */
+    bool findings; /* begin with a table of what stands out: can it be trusted, what costs time */
+    uint32_t named; /* 1 << rocl_report: also findings that need these, whatever that costs */
     bool brief;    /* fewer columns and rows: what fits on a screen */
     bool pictures; /* for people: draw bars and lines with characters where they say more than rows
                     */
@@ -1004,7 +1005,7 @@ typedef struct rocl_stats_options {
     const char *const *derive;
     const char *derive_arch; /* of GPUs of unknown architecture, "gfx90a"; NULL: none */
     bool by_dispatch;        /* add a table: derived counters of each dispatch */
-    const char *peak;        /* of ROOFLINE: "gfx942", "MI300X", a name of `peaks`; NULL: none */
+    const char *peak;        /* of ROOFLINE: "MI300X", a name of `peaks`; NULL: of the GPU */
     const char *peaks;       /* a file of peaks, see rocstats-roofline(1); NULL: the shipped ones */
     bool by_marker;          /* add a table: sampled values during the ranges of each marker */
     bool rests;              /* the tables may be cut by rocl_tables_cut() */
@@ -1016,18 +1017,15 @@ typedef struct rocl_stats_options {
     const char *const *what_if;
 } rocl_stats_options;
 
-/* A rule of the advice, in sentences for people. */
-typedef struct rocl_advice_rule {
-    const char *name;      /* "idle GPU" */
+/* A rule that may find something, in sentences for people. */
+typedef struct rocl_finding_rule {
+    const char *name;      /* "late-rank" */
     const char *report;    /* the report it looks at */
     const char *threshold; /* beyond which it reports a finding */
     const char *meaning, *formula, *remedy;
-    /* An example: the evidence in the trace of an invented program, what was done about it, and how
-     * long the program took before and after. */
-    const char *seen, *done, *changed;
-} rocl_advice_rule;
-/* The i-th, in the order of the advice; NULL after the last. */
-ROCL_API const rocl_advice_rule *rocl_advice_rule_at(size_t i);
+} rocl_finding_rule;
+/* The i-th; NULL after the last. */
+ROCL_API const rocl_finding_rule *rocl_finding_rule_at(size_t i);
 
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. Free the
  * tables with rocl_tables_free(). */
@@ -1056,6 +1054,7 @@ typedef struct rocl_growth {
     uint64_t count;
     bool added;         /* the worst is not in A */
     double percent;     /* by which the worst grew; may be infinite */
+    double cost;        /* of the worst, in ns */
     const char *domain; /* of the worst; NULL: of all domains together */
     const char *name;   /* of the worst, owned by the tables; NULL: the whole domain */
 } rocl_growth;
@@ -1065,6 +1064,12 @@ typedef struct rocl_growth {
 typedef struct rocl_gate {
     double average, total; /* limits in percent; infinite: none */
     bool totals;           /* the table of limits includes those of totals */
+    /* All names are tested; else only kernels that are no communication: others may wait, and
+     * become longer where something else does. */
+    bool all;
+    /* Why nothing could be tested, although there is a limit; owned by the tables. NULL: something
+     * was. Then nothing below counts. */
+    const char *untested;
     /* Names that are new, or whose average grew by more than the limit: significantly (grown), or
      * with too few calls for any growth to be significant (not_judged). */
     rocl_growth grown, not_judged;
@@ -1073,8 +1078,8 @@ typedef struct rocl_gate {
     rocl_growth total_names, total_domains, total_trace;
 } rocl_gate;
 
-/* Compares two traces by domain and name, in one table, the largest change of total time first. Of
- * the options only top, brief, header and comparability apply. gate (may be NULL) has the limits,
+/* Compares two traces by domain and name, the largest change of total time first. Of the options
+ * only top, brief, header and comparability apply. gate (may be NULL) has the limits,
  * and gets the results. One pass over each trace; ROCL_PARTIAL as of rocl_stats(). Free the tables
  * with rocl_tables_free(). */
 ROCL_API rocl_status rocl_compare(rocl_trace *a, rocl_trace *b, const rocl_stats_options *o,
@@ -1123,10 +1128,11 @@ typedef enum rocl_table_format {
     ROCL_TABLE_HTML,    /* one page with charts, for a browser */
     ROCL_TABLE_FOLDED,  /* the report attribution, as lines "outer;inner;kernel NS" */
     ROCL_TABLE_JUNIT,   /* the limits of a comparison as test cases in XML */
+    ROCL_TABLE_GITHUB,  /* a comparison as workflow commands of GitHub Actions */
 } rocl_table_format;
 
 /* What users call them. */
-#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit"
+#define ROCL_TABLE_FORMAT_NAMES "text|csv|tsv|json|md|markdown|table|html|folded|junit|github"
 /* The format of this name. False: there is none. */
 ROCL_API bool rocl_table_format_named(const char *name, rocl_table_format *format);
 
@@ -1187,9 +1193,9 @@ ROCL_API rocl_status rocl_write_page(rocl_trace *t, const rocl_page_options *o,
 
 /* Cuts rows from the ends of tables until they take at most `bytes` in a format, JSON or Markdown;
  * a last row counts the others and sums them up (of a report if rocl_stats_options.rests was set).
- * The tables get rows in turn, as long as they fit. If titles take more than half, tables at the
- * end are removed, but not the advice; returns how many. *fits false: the rest is still too
- * long. */
+ * The tables get rows in turn, as long as they fit; the advice is whole. If a row of each is too
+ * much, tables at the end are removed, but not the advice; returns how many. *fits false: the rest
+ * is still too long. */
 ROCL_API size_t rocl_tables_cut(rocl_tables *all, rocl_table_format format, size_t bytes,
                                 bool *fits);
 
@@ -1346,18 +1352,20 @@ ROCL_API rocl_status rocl_picture_sums(rocl_picture *p, uint32_t kinds, int64_t 
  *     {"rocline": "0.1.0", "schema": 1, "command": "stats", "trace": {...}, "data": {...},
  *      "warnings": [...], "errors": [...], "exit_code": 0}
  *
- * trace and data are null if nothing was put, and may come in any order, which means nothing. The
- * file at `path` ("-": standard output) is opened once there are data; after an error it stays as
- * it was, and the answer with the errors goes to standard output. */
+ * A comparison also has "trace_b". Traces and data are null if nothing was put, and may come in any
+ * order, which means nothing. The file at `path` ("-": standard output) is opened once there are
+ * data; after an error before the last of them it stays as it was, and the answer with the errors
+ * goes to standard output. */
 typedef struct rocl_answer rocl_answer;
 
 /* inputs: as the user named them, NULL-terminated, or NULL; used to find the file that a message is
  * about. They must live as long as the answer. */
 ROCL_API rocl_status rocl_answer_open(rocl_answer **a, const char *path, const char *command,
                                       const char *const *inputs, rocl_error *err);
-/* Puts the tables of rocl_describe_trace(), once; at most `most` rows of each list, SIZE_MAX:
- * all. */
-ROCL_API void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most);
+/* Puts the tables of rocl_describe_trace(), once, and once more for trace B of a comparison; at most
+ * `most` rows of each list, SIZE_MAX: all. */
+ROCL_API void rocl_answer_put_trace(rocl_answer *a, bool b, const rocl_tables *description,
+                                    size_t most);
 /* Puts the data as an object with a member for each table, by its key. Either call this once, or
  * the next: */
 ROCL_API rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data,

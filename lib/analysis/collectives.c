@@ -1,23 +1,22 @@
-/* Collectives across ranks: how late ranks arrive, how long the others wait, and how fast data
- * moves. A rank waits in its kernel until the last one has begun its own, so
+/* The report of ranks, whose parts are in ranks.h; and collectives across ranks: how late ranks
+ * arrive, how long the others wait, and how fast data moves. A rank waits in its kernel until the
+ * last one has begun its own, so
  *
  *     wait of a rank = start of the last kernel - start of its own      needs equal clocks
  *     latency        = shortest kernel: that of a rank which waited little     does not
  *     algorithm bandwidth = bytes / latency; bus bandwidth: times a factor of the kind
  *
  * How kernels of ranks become one collective is in model/collectives.h. How much of communication
- * is exposed, beside no compute kernel of its GPU, is found by a sweep over each rank's kernels,
- * which are sorted by start. In memory are sums by group and rank, and the worst. */
+ * is exposed, beside no compute kernel of its GPU, is found by a sweep over each rank's work, which
+ * is sorted by start. In memory are sums by group and rank, and the worst. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/distribution.h"
 #include "analysis/facts.h"
-#include "base/map.h"
-#include "analysis/activity.h"
+#include "analysis/ranks.h"
 #include "base/array.h"
-#include "model/collectives.h"
 
 enum { WORST = 20 };
 
@@ -51,7 +50,7 @@ typedef struct rank_row {
     int64_t pid;
     uint32_t host;
     const rocl_gpu *gpu;
-    uint64_t whole, last, first;
+    uint64_t kernels, whole, last, first;
     int64_t wait;
     double mean_wait;
     int64_t communication, exposed;
@@ -66,21 +65,17 @@ typedef struct instance {
     rocl_event_ref event;
 } instance;
 
-/* What a GPU's kernels cover. */
-typedef struct cover {
-    rocl_cover compute, communication, all;
-} cover;
-
 typedef struct collectives {
     rocl_collector c;
     rocl_collectives match;
-    rocl_sorter *work; /* kernels by rank and time */
+    rocl_rank_sums sums;
+    rocl_late_ranks *late;
+    rocl_sorter *work; /* kernels, and of several ranks copies and launches, by rank and time */
     rocl_strings *keys;
     group *groups;
     size_t group_cap;
     communicator_row *communicators;
     rank_row *ranks; /* by participant */
-    cover *covers;   /* the same */
     instance worst[WORST];
     unsigned worst_count;
     uint64_t kernels;
@@ -88,25 +83,42 @@ typedef struct collectives {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { COMPUTE, COMMUNICATION };
+static rocl_status add_work(collectives *k, unsigned worker, const rocl_batch *b,
+                            const rocl_event *e, rocl_activity what, const rocl_gpu *gpu,
+                            rocl_error *err)
+{
+    const uint64_t key[4] = {k->match.ranks.of[b->capture->index][e->process], (uint64_t)e->start,
+                             b->capture->index, rocl_row_word(e->id, b->kind)};
+    const uint64_t numbers[] = {what, (uint64_t)(e->end - e->start),
+                                gpu ? (uint64_t)(gpu - k->c.trace->gpus) + 1 : 0};
+    return rocl_add_numbers(k->work, worker, key, numbers, 3, err);
+}
 
 static rocl_status add_collective_batch(void *self, unsigned worker, const rocl_batch *b,
                                         rocl_error *err)
 {
     collectives *k = self;
-    rocl_status st = rocl_collectives_add(&k->match, worker, b, err);
+    const bool several = k->match.ranks.count > 1;
+    rocl_status st =
+        b->kind == ROCL_COPY ? ROCL_OK : rocl_collectives_add(&k->match, worker, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
-        const rocl_dispatch *d = &b->dispatches[i];
-        const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
-        bool ok = true;
-        const bool is =
-            rocl_collectives_has(&k->match, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok);
-        const uint64_t key[4] = {k->match.ranks.of[b->capture->index][d->e.process],
-                                 (uint64_t)d->e.start, b->capture->index,
-                                 rocl_row_word(d->e.id, b->kind)};
-        const uint64_t numbers[] = {is ? COMMUNICATION : COMPUTE, (uint64_t)(d->e.end - d->e.start),
-                                    gpu ? (uint64_t)(gpu - k->c.trace->gpus) + 1 : 0};
-        st = ok ? rocl_add_numbers(k->work, worker, key, numbers, 3, err) : rocl_fail_memory(err);
+        const rocl_event *e = rocl_batch_event(b, i);
+        const rocl_gpu *gpus[2] = {NULL};
+        rocl_activity what = ROCL_ACTIVITY_COPY;
+        uint32_t traits;
+        unsigned n = 0;
+        st = rocl_rank_sums_add(&k->sums, worker, b, e, &traits, err);
+        if (b->kind == ROCL_DISPATCH) {
+            what = traits & ROCL_RANK_WAITS ? ROCL_ACTIVITY_COMMUNICATION : ROCL_ACTIVITY_COMPUTE;
+            gpus[n++] = rocl_gpu_of(b->capture, b->dispatches[i].agent);
+        } else if (b->kind == ROCL_COPY && several) {
+            n = rocl_gpus_of(b, i, gpus);
+        } else if (traits & ROCL_RANK_LAUNCHES && several) {
+            what = ROCL_ACTIVITIES;
+            n = 1;
+        }
+        for (unsigned g = 0; g < n && st == ROCL_OK; g++)
+            st = add_work(k, worker, b, e, what, gpus[g], err);
     }
     return st;
 }
@@ -119,7 +131,7 @@ static int compare_instances(const void *a, const void *b)
     return rocl_number_order(y->skew, x->skew);
 }
 
-/* The first that arrived, and the last: of equal ones the lower rank. */
+/* The first that arrived, and the last: of equal ones the lower rank; none if all are equal. */
 static void add_whole(collectives *k, group *g, const rocl_collective *m)
 {
     const rocl_collective_member *first = m->members, *last = m->members, *early = m->members,
@@ -138,8 +150,8 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
         const rocl_collective_member *p = &m->members[i];
         rank_row *r = &k->ranks[p->participant];
         r->whole++;
-        r->last += p == last && m->count > 1;
-        r->first += p == first && m->count > 1;
+        r->last += p == last && skew > 0;
+        r->first += p == first && skew > 0;
         r->wait = rocl_add_saturated(r->wait, last->start - p->start);
         g->wait = rocl_add_saturated(g->wait, last->start - p->start);
     }
@@ -160,8 +172,8 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
                         .ends = late->end - early->end,
                         .last = last->participant,
                         .first = first->participant,
-                        .event = {last->capture + 1, rocl_row_word(last->row, ROCL_DISPATCH)}};
-    if (m->count > 1)
+                        .event = {last->capture + 1, last->row}};
+    if (skew > 0)
         rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
 }
 
@@ -185,8 +197,10 @@ static rocl_status prepare_sums(collectives *k, rocl_error *err)
 static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)
 {
     collectives *k = ctx;
-    const rocl_status st = k->ranks ? ROCL_OK : prepare_sums(k, err);
-    if (st != ROCL_OK)
+    rocl_status st = k->ranks ? ROCL_OK : prepare_sums(k, err);
+    if (st == ROCL_OK)
+        st = rocl_late_ranks_meet(k->late, m, err);
+    if (st != ROCL_OK || k->match.communicators[m->communicator].meeting != ROCL_MEET_KERNELS)
         return st;
     const bool named = m->kind != ROCL_COLLECTIVE_OTHER;
     const group_key key = {m->communicator, m->kind, named ? 0 : m->name, m->expected, m->bytes};
@@ -199,8 +213,10 @@ static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_erro
         *g = (group){.key = key};
     communicator_row *c = &k->communicators[m->communicator];
     g->count++;
-    for (uint32_t i = 0; i < m->count; i++)
+    for (uint32_t i = 0; i < m->count; i++) {
         g->total = rocl_add_saturated(g->total, m->members[i].end - m->members[i].start);
+        k->ranks[m->members[i].participant].kernels++;
+    }
     k->kernels += m->count;
     c->kernels += m->count;
     if (m->kind == ROCL_COLLECTIVE_POINT) {
@@ -218,38 +234,52 @@ static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_erro
 
 /* ---- what is exposed ------------------------------------------------------------------------- */
 
-static rocl_status measure_exposure(collectives *k, rocl_error *err)
+/* The work of a rank has come: covers by GPU, + 1. They begin anew. */
+static void end_rank(collectives *k, uint32_t rank, rocl_cover (*covers)[ROCL_UNIONS])
 {
-    const rocl_collectives *m = &k->match;
+    for (size_t g = 0; g <= k->c.trace->gpu_count; g++) {
+        const uint32_t at =
+            rocl_collectives_find(&k->match, rank, g ? &k->c.trace->gpus[g - 1] : NULL);
+        int64_t ns[ROCL_UNIONS];
+        for (unsigned u = 0; u < ROCL_UNIONS; u++)
+            ns[u] = rocl_cover_before(&covers[g][u], INT64_MAX);
+        rocl_covers_begin(covers[g]);
+        if (at == ROCL_NONE) /* a GPU without communication */
+            continue;
+        rank_row *r = &k->ranks[at];
+        r->communication = ns[ROCL_UNION_COMMUNICATION];
+        r->exposed = ns[ROCL_UNION_KERNELS] - ns[ROCL_UNION_COMPUTE];
+        r->exposed_percent = rocl_percent(r->exposed, r->communication);
+        r->mean_wait = rocl_mean(r->wait, r->whole);
+    }
+    rocl_late_ranks_end(k->late, rank);
+}
+
+static rocl_status measure_work(collectives *k, rocl_error *err)
+{
+    const rocl_trace *t = k->c.trace;
     rocl_sort_record rec;
-    k->covers = calloc((size_t)m->participant_count + 1, sizeof *k->covers);
-    if (!k->covers)
+    uint32_t rank = ROCL_NONE;
+    rocl_cover(*covers)[ROCL_UNIONS] = calloc(t->gpu_count + 1, sizeof *covers);
+    if (!covers)
         return rocl_fail_memory(err);
-    for (uint32_t i = 0; i < m->participant_count; i++)
-        k->covers[i].compute.until = k->covers[i].communication.until = k->covers[i].all.until =
-            INT64_MIN;
+    for (size_t g = 0; g <= t->gpu_count; g++)
+        rocl_covers_begin(covers[g]);
     rocl_status st = rocl_sorter_start(k->work, err);
     while (rocl_next_record(k->work, &rec, &st, err)) {
         uint64_t v[3]; /* what, duration, GPU */
         rocl_read_numbers(&rec, v, 3);
         const int64_t start = (int64_t)rec.key[1], end = start + (int64_t)v[1];
-        const uint32_t at =
-            rocl_collectives_find(m, (uint32_t)rec.key[0], v[2] ? &m->trace->gpus[v[2] - 1] : NULL);
-        if (at == ROCL_NONE) /* a GPU without communication */
-            continue;
-        cover *c = &k->covers[at];
-        rocl_cover_extend(&c->all, start, end);
-        rocl_cover_extend(v[0] == COMPUTE ? &c->compute : &c->communication, start, end);
+        if (rank != ROCL_NONE && rank != (uint32_t)rec.key[0])
+            end_rank(k, rank, covers);
+        rank = (uint32_t)rec.key[0];
+        if (v[0] != ROCL_ACTIVITIES)
+            rocl_covers_extend(covers[v[2]], (rocl_activity)v[0], start, end);
+        rocl_late_ranks_work(k->late, rank, (rocl_activity)v[0], v[2], start, end);
     }
-    for (uint32_t i = 0; i < m->participant_count && st == ROCL_OK; i++) {
-        const cover *c = &k->covers[i];
-        rank_row *r = &k->ranks[i];
-        r->communication = rocl_cover_before(&c->communication, INT64_MAX);
-        r->exposed =
-            rocl_cover_before(&c->all, INT64_MAX) - rocl_cover_before(&c->compute, INT64_MAX);
-        r->exposed_percent = rocl_percent(r->exposed, r->communication);
-        r->mean_wait = rocl_mean(r->wait, r->whole);
-    }
+    if (rank != ROCL_NONE)
+        end_rank(k, rank, covers);
+    free(covers);
     return st;
 }
 
@@ -268,7 +298,8 @@ static rocl_datum field_participant(const rocl_report_rows *r, const void *field
     const rocl_participant *next = p + 1 < m->participants + m->participant_count ? p + 1 : p;
     const rocl_participant *before = p > m->participants ? p - 1 : p;
     const bool several =
-        (next != p && next->rank == p->rank) || (before != p && before->rank == p->rank);
+        (next != p && next->rank == p->rank) ||
+        (before != p && before->rank == p->rank && before->gpu); /* else it has ranges, too */
     char name[48], text[96];
     rocl_rank_name(&m->ranks.all[p->rank], name);
     const int n = several && p->gpu ? snprintf(text, sizeof text, "%s, GPU %u", name, p->gpu->id)
@@ -375,7 +406,8 @@ static const rocl_column rank_columns[] = {
     {"wait_ns", "Wait", ROCL_UNIT_NS, ROCL_IN_REST, CELL(mean_wait)},
     {"communication_ns", "Communication", ROCL_UNIT_NS, ROCL_IN_REST, CELL(communication)},
     {"exposed_ns", "Exposed", ROCL_UNIT_NS, ROCL_IN_REST, CELL(exposed)},
-    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(exposed_percent)},
+    {"exposed_percent", "Exposed of comm. %", ROCL_UNIT_PERCENT, ROCL_IN_REST,
+     CELL(exposed_percent)},
 };
 
 #undef CELL
@@ -505,24 +537,13 @@ static void add_rank(void *sum, const void *row)
     s->mean_wait = rocl_mean(s->wait, s->whole);
 }
 
-static void put_ranks(const collectives *k, rocl_tables *out)
+static void put_ranks(collectives *k, rocl_tables *out)
 {
-    const uint32_t n = k->match.participant_count;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->match.participant_count; i++)
+        if (k->ranks[i].kernels)
+            k->ranks[n++] = k->ranks[i];
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &rank_table, 0);
-    const rank_row *least = k->ranks;
-    uint32_t waiting = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const rank_row *p = &k->ranks[i];
-        least = p->whole && (!least->whole || p->wait < least->wait) ? p : least;
-        waiting += p->whole > 0;
-    }
-    const uint32_t at = (uint32_t)(least - k->ranks);
-    char name[48];
-    if (waiting > 1)
-        rocl_set_note(
-            &r, "the others wait for %s: it waits least itself, and is the last in %llu of %llu",
-            rocl_rank_name(&k->match.ranks.all[k->match.participants[at].rank], name),
-            (unsigned long long)least->last, (unsigned long long)least->whole);
     rocl_add_top_rows(&r, k->ranks, n, sizeof *k->ranks, add_rank);
 }
 
@@ -540,11 +561,13 @@ static void add_communicator(void *sum, const void *row)
 
 static void put_communicators(const collectives *k, rocl_tables *out)
 {
-    const uint32_t n = k->match.communicator_count;
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &communicator_table, 0);
-    uint32_t unknown = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        k->communicators[i].seen = k->match.seen[i];
+    uint32_t unknown = 0, n = 0;
+    for (uint32_t i = 0; i < k->match.communicator_count; i++) {
+        if (k->match.communicators[i].meeting != ROCL_MEET_KERNELS)
+            continue;
+        k->communicators[n] = k->communicators[i];
+        k->communicators[n++].seen = k->match.seen[i];
         unknown += k->match.communicators[i].kernel != 0;
     }
     if (n)
@@ -564,9 +587,13 @@ static rocl_status open_collectives(void *self, rocl_error *err)
                 *members = rocl_collector_sorter(&k->c, 4);
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
-    if (!kernels || !members || !k->work || !k->keys)
+    k->match.meetings = ROCL_BIT(ROCL_MEETINGS) - 1;
+    if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
-    return rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+    rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+    if (st == ROCL_OK)
+        st = rocl_rank_sums_open(&k->sums, &k->c, &k->match.ranks, err);
+    return st == ROCL_OK ? rocl_late_ranks_open(&k->late, &k->c, &k->match, err) : st;
 }
 
 static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *err)
@@ -576,11 +603,15 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
     if (st == ROCL_OK && !k->ranks)
         st = prepare_sums(k, err);
     if (st == ROCL_OK)
-        st = measure_exposure(k, err);
+        st = measure_work(k, err);
+    if (st == ROCL_OK)
+        st = rocl_rank_sums_finish(&k->sums, err);
+    if (st == ROCL_OK)
+        st = rocl_late_ranks_put(k->late, &k->sums, out, err);
+    if (st == ROCL_OK)
+        st = rocl_rank_sums_put(&k->sums, out, err);
     if (st != ROCL_OK)
         return st;
-    if (!k->groups && !ROCL_GROW(k->groups, k->group_cap, 1))
-        return rocl_fail_memory(err);
     put_groups(k, out);
     put_ranks(k, out);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &instance_table, 0);
@@ -592,19 +623,24 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
 static void close_collectives(void *self)
 {
     collectives *k = self;
+    if (k->sums.c)
+        rocl_rank_sums_close(&k->sums);
+    rocl_late_ranks_close(k->late);
     if (k->match.trace)
         rocl_collectives_close(&k->match);
     rocl_strings_free(k->keys);
     free(k->groups);
     free(k->communicators);
     free(k->ranks);
-    free(k->covers);
 }
 
-const rocl_collector_def rocl_collectives_collector = {
-    .tables = (const rocl_table_def *const[]){&group_table, &rank_table, &instance_table,
+const rocl_collector_def rocl_ranks_collector = {
+    .tables = (const rocl_table_def *const[]){&rocl_late_ranks_table, &rocl_rank_table,
+                                              &rocl_rank_times_table, &rocl_rank_imbalance_table,
+                                              &group_table, &rank_table, &instance_table,
                                               &communicator_table, NULL},
-    .kinds = ROCL_BIT(ROCL_DISPATCH),
+    .kinds = ROCL_BIT(ROCL_REGION) | ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_DISPATCH) |
+             ROCL_BIT(ROCL_COPY),
     .size = sizeof(collectives),
     .open = open_collectives,
     .add_batch = add_collective_batch,

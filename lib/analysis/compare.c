@@ -13,6 +13,7 @@
 
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/change.h"
 #include "analysis/compare_renamed.h"
 #include "analysis/compare_runs.h"
 #include "analysis/compare_sequence.h"
@@ -390,7 +391,10 @@ static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
 
-const rocl_table_def *const rocl_compare_tables[] = {&likeness_table,
+const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
+                                                     &rocl_header_tables[ROCL_HEADER_A],
+                                                     &rocl_header_tables[ROCL_HEADER_B],
+                                                     &likeness_table,
                                                      &rocl_causes_table,
                                                      &compare_table,
                                                      &class_table,
@@ -596,57 +600,40 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
 
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
-/* In percent; infinite from nothing. */
-static double growth_of(double before, double after)
-{
-    if (after <= before)
-        return 0;
-    return before > 0 ? 100 * (after - before) / before : INFINITY;
-}
-
 static bool is_small(int64_t total, int64_t whole)
 {
     return total <= 0 || (double)total < SMALL * (double)whole;
 }
 
-static rocl_judgement judge_pair(const pair *p, const char *rule, double before, double after,
-                                 bool small, double limit)
-{
-    const bool added = p->status == ADDED;
-    rocl_judgement j = {.rule = rule,
-                        .domain = rocl_domain_name(p->domain),
-                        .name = p->name,
-                        .len = p->name_len,
-                        .before = before,
-                        .after = after,
-                        .percent = added ? INFINITY : growth_of(before, after),
-                        .limit = limit,
-                        .cost = after - before,
-                        .added = added,
-                        .reason = added ? "it is new" : NULL};
-    j.verdict = j.percent > limit ? ROCL_VERDICT_FAILED : ROCL_VERDICT_PASSED;
-    if (small) {
-        j.verdict = ROCL_VERDICT_IGNORED;
-        j.reason = p->status == REMOVED ? "it is not in B"
-                   : p->further_step    ? "a step, of which A has others"
-                                        : "below 0.1 % of its domain";
-    }
-    return j;
-}
-
-static rocl_judgement judge_average(const pair *p, bool small, double limit)
+/* rule: of the average, or of the total. */
+static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool small, double limit)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    rocl_judgement j = judge_pair(p, "average", a->taken ? rocl_distribution_average(a) : 0,
-                                  b->taken ? rocl_distribution_average(b) : 0, small, limit);
-    j.cost = j.added ? (double)b->total : (j.after - j.before) * (double)b->taken;
-    if (j.verdict == ROCL_VERDICT_FAILED && !j.added && !p->significant) {
-        /* Where the largest difference there can be of so few calls is not significant, nothing can
-         * be said of the average. */
-        const bool open = p->test.least >= LEVEL;
-        j.verdict = open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED;
-        j.reason = open ? "too few calls" : "not significant";
-    }
+    const bool added = p->status == ADDED;
+    rocl_judgement j = {
+        .rule = average ? "average" : "total",
+        .domain = rocl_domain_name(p->domain),
+        .name = p->name,
+        .len = p->name_len,
+        .before = average && a->taken ? rocl_distribution_average(a) : (double)a->total,
+        .after = average && b->taken ? rocl_distribution_average(b) : (double)b->total,
+        .limit = limit,
+        .added = added};
+    j.cost = (j.after - j.before) * (average && !added ? (double)b->taken : 1);
+    j.cost = added ? (double)b->total : j.cost;
+    /* Where the largest difference there can be of so few calls is not significant, nothing can be
+     * said of the average. */
+    const bool open = p->test.least >= LEVEL, doubt = average && !p->significant;
+    rocl_judge(&j,
+               !tested                ? "communication: --include kernel tests it"
+               : !small               ? NULL
+               : p->status == REMOVED ? "it is not in B"
+               : p->further_step      ? "a step, of which A has others"
+                                      : "below 0.1 % of its domain",
+               !doubt ? NULL
+               : open ? "too few calls"
+                      : "not significant",
+               open ? ROCL_VERDICT_NOT_TESTED : ROCL_VERDICT_PASSED);
     return j;
 }
 
@@ -654,70 +641,55 @@ static rocl_judgement judge_average(const pair *p, bool small, double limit)
 static rocl_judgement judge_domain(const char *domain, const int64_t total[SIDES], bool small,
                                    double limit)
 {
-    const double before = (double)total[A], after = (double)total[B];
-    const double percent = growth_of(before, after);
-    return (rocl_judgement){.rule = "total",
-                            .domain = domain,
-                            .before = before,
-                            .after = after,
-                            .percent = percent,
-                            .limit = limit,
-                            .cost = after - before,
-                            .added = total[A] <= 0,
-                            .verdict = small             ? ROCL_VERDICT_IGNORED
-                                       : percent > limit ? ROCL_VERDICT_FAILED
-                                                         : ROCL_VERDICT_PASSED,
-                            .reason = small ? "below 0.1 % of all domains" : NULL};
+    rocl_judgement j = {.rule = "total",
+                        .domain = domain,
+                        .before = (double)total[A],
+                        .after = (double)total[B],
+                        .limit = limit,
+                        .cost = (double)total[B] - (double)total[A],
+                        .added = total[A] <= 0 && total[B] > 0};
+    rocl_judge(&j, small ? "below 0.1 % of all domains" : NULL, NULL, ROCL_VERDICT_PASSED);
+    return j;
 }
 
 static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const rocl_collector *c)
 {
-    rocl_limits limits = {0};
+    rocl_limits limits = rocl_limits_begin(g);
     int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
-    double worst[5] = {0};
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
-    for (size_t i = 0; i < p->count; i++)
-        for (unsigned k = A; k <= B; k++) {
-            int64_t *total = &totals[p->all[i].domain][k];
-            *total = rocl_add_saturated(*total, p->all[i].of[k].total);
+    const bool averages = isfinite(g->average);
+    bool *tested = calloc(p->count + 1, sizeof *tested);
+    out->incomplete |= !tested;
+    for (size_t i = 0; tested && i < p->count; i++) {
+        const pair *pr = &p->all[i];
+        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name, pr->name_len,
+                                     (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
+        for (unsigned k = A; tested[i] && k <= B; k++) {
+            totals[pr->domain][k] = rocl_add_saturated(totals[pr->domain][k], pr->of[k].total);
+            all[k] = rocl_add_saturated(all[k], pr->of[k].total);
         }
-    for (unsigned d = 0; d < ROCL_DOMAINS; d++)
-        for (unsigned k = A; k <= B; k++)
-            all[k] = rocl_add_saturated(all[k], totals[d][k]);
-    for (size_t i = 0; i < p->count; i++) {
+    }
+    for (size_t i = 0; tested && i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        rocl_judgement j = judge_average(pr, small, g->average);
-        if (j.verdict == ROCL_VERDICT_NOT_TESTED)
-            rocl_count_growth(&g->not_judged, &j, &worst[0], out);
-        else if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->grown, &j, &worst[1], out);
-        if (isfinite(g->average))
-            rocl_limits_add(&limits, &j);
-        j = judge_pair(pr, "total", (double)pr->of[A].total, (double)pr->of[B].total, small,
-                       g->total);
-        if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->total_names, &j, &worst[2], out);
-        if (isfinite(g->total) && g->totals)
-            rocl_limits_add(&limits, &j);
+        if (!tested[i] && pr->domain != ROCL_DOMAIN_KERNELS)
+            continue;
+        const rocl_judgement j[] = {judge_pair(pr, true, tested[i], small, g->average),
+                                    judge_pair(pr, false, tested[i], small, g->total)};
+        rocl_limits_add(&limits, &j[0],
+                        j[0].verdict == ROCL_VERDICT_FAILED ? &g->grown : &g->not_judged, averages,
+                        out);
+        rocl_limits_add(&limits, &j[1], &g->total_names, g->totals, out);
     }
+    free(tested);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
                                               is_small(totals[d][B], all[B]), g->total);
-        if (j.verdict == ROCL_VERDICT_FAILED)
-            rocl_count_growth(&g->total_domains, &j, &worst[3], out);
-        if (g->totals && (totals[d][A] || totals[d][B]))
-            rocl_limits_add(&limits, &j);
+        rocl_limits_add(&limits, &j, &g->total_domains, g->totals && (totals[d][A] || totals[d][B]),
+                        out);
     }
     const rocl_judgement j = judge_domain(NULL, all, false, g->total);
-    if (j.verdict == ROCL_VERDICT_FAILED)
-        rocl_count_growth(&g->total_trace, &j, &worst[4], out);
-    if (g->totals)
-        rocl_limits_add(&limits, &j);
-    if (c->options->comparability && (isfinite(g->average) || g->totals))
-        rocl_limits_put(&limits, out, c);
-    else
-        free(limits.all);
+    rocl_limits_add(&limits, &j, &g->total_trace, g->totals, out);
+    rocl_limits_put(&limits, out, c);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -761,6 +733,11 @@ static rocl_status compare_sides(const compared of[SIDES], const rocl_stats_opti
         st = put_tables(&p, sides, out, &c, err);
     if (st == ROCL_OK && gate)
         check_gate(gate, &p, out, &c);
+    if (st == ROCL_OK && o->comparability) {
+        rocl_change change = rocl_change_of(sides, SIDES);
+        rocl_change_explain(&change, out);
+        rocl_change_put(&change, out, &c);
+    }
     free(p.all);
     free(p.same);
     rocl_strings_free(p.keys);

@@ -7,6 +7,7 @@
 
 #include "analysis/baseline.h"
 #include "analysis/causes.h"
+#include "analysis/change.h"
 #include "analysis/compare_renamed.h"
 #include "analysis/compare_runs.h"
 #include "analysis/domains.h"
@@ -389,6 +390,27 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
     rocl_add_top_rows(&t, rows->all, rows->count, sizeof *rows->all, add_nothing);
 }
 
+/* The cause is the row of GPU work, or of idle time, that changed most in the direction of the
+ * whole, of those that are no noise. */
+static void put_change(const rocl_runs *r, const run_rows *rows, rocl_tables *out,
+                       const rocl_collector *c)
+{
+    rocl_change change = rocl_change_of(r->all, r->count);
+    for (size_t i = 0; i < rows->count && !change.cause; i++) {
+        const run_row *row = &rows->all[i];
+        if (row->significant && row->change * change.change > 0 &&
+            (row->place == ROCL_DOMAIN_KERNELS || row->place == ROCL_DOMAIN_MEMORY_COPIES ||
+             (row->place == ROCL_DOMAINS && !strcmp(row->name, "idle")))) {
+            change.cause = row->domain;
+            change.class = row->class;
+            change.most = row->name;
+            change.most_len = row->name_len;
+            change.cause_change = row->change;
+        }
+    }
+    rocl_change_put(&change, out, c);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Only B has it, but it is a step, of which A has others. */
@@ -409,66 +431,50 @@ static bool is_further_step(const run_rows *rows, const run_row *row)
     return false;
 }
 
-static rocl_judgement judge_row(const run_rows *rows, const run_row *row, const char *rule,
+static rocl_judgement judge_row(const run_rows *rows, const run_row *row, bool average,
                                 double limit, double domain)
 {
-    const bool added = !row->runs[A];
-    const double before = row->of[A].mean, after = row->of[B].mean;
-    rocl_judgement j = {.rule = rule,
+    rocl_judgement j = {.rule = average ? "average" : "total",
                         .domain = row->domain,
                         .name = row->name,
                         .len = row->name_len,
-                        .before = before,
-                        .after = after,
+                        .before = row->of[A].mean,
+                        .after = row->of[B].mean,
                         .limit = limit,
-                        .cost = after - before,
-                        .added = added,
-                        .verdict = ROCL_VERDICT_PASSED};
-    j.percent = after <= before ? 0 : before > 0 ? 100 * (after - before) / before : INFINITY;
-    const bool further_step = is_further_step(rows, row);
-    if (!row->runs[B] || after <= 0 || after < SMALL * domain || further_step) {
-        j.verdict = ROCL_VERDICT_IGNORED;
-        j.reason = !row->runs[B]  ? "it is not in B"
-                   : further_step ? "a step, of which A has others"
-                                  : "below 0.1 % of its domain";
-    } else if (j.percent > limit && !added && !row->significant && !strcmp(rule, "average"))
-        j.reason = "within the noise of runs";
-    else if (j.percent > limit)
-        j.verdict = ROCL_VERDICT_FAILED;
-    if (added && j.verdict == ROCL_VERDICT_FAILED)
-        j.reason = "it is new";
+                        .cost = row->change,
+                        .added = !row->runs[A]};
+    rocl_judge(&j,
+               !row->runs[B]                              ? "it is not in B"
+               : is_further_step(rows, row)               ? "a step, of which A has others"
+               : j.after <= 0 || j.after < SMALL * domain ? "below 0.1 % of its domain"
+                                                          : NULL,
+               average && !row->significant ? "within the noise of runs" : NULL,
+               ROCL_VERDICT_PASSED);
     return j;
 }
 
 static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
                        const rocl_collector *c)
 {
-    rocl_limits limits = {0};
-    double worst[2] = {0}, domains[ROCL_DOMAINS + 1] = {0};
-    *g = (rocl_gate){.average = g->average, .total = g->total, .totals = g->totals};
+    rocl_limits limits = rocl_limits_begin(g);
+    double domains[ROCL_DOMAINS + 1] = {0};
     for (size_t i = 0; i < rows->count; i++)
         if (rows->all[i].place < ROCL_DOMAINS)
             domains[rows->all[i].place] += rows->all[i].of[B].mean;
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *row = &rows->all[i];
         const double domain = domains[row->place];
-        if (row->judged && isfinite(g->average)) {
-            const rocl_judgement j = judge_row(rows, row, "average", g->average, domain);
-            if (j.verdict == ROCL_VERDICT_FAILED)
-                rocl_count_growth(&g->grown, &j, &worst[0], out);
-            rocl_limits_add(&limits, &j);
-        }
-        if (row->judged && g->totals) {
-            const rocl_judgement j = judge_row(rows, row, "total", g->total, domain);
-            if (j.verdict == ROCL_VERDICT_FAILED)
-                rocl_count_growth(&g->total_names, &j, &worst[1], out);
-            rocl_limits_add(&limits, &j);
-        }
+        if (!row->judged ||
+            !rocl_limits_test(&limits, c, row->place, row->name, row->name_len, row->runs))
+            continue;
+        const rocl_judgement average = judge_row(rows, row, true, g->average, domain);
+        const rocl_judgement total = judge_row(rows, row, false, g->total, domain);
+        if (isfinite(g->average))
+            rocl_limits_add(&limits, &average, &g->grown, true, out);
+        if (g->totals)
+            rocl_limits_add(&limits, &total, &g->total_names, true, out);
     }
-    if (limits.count && c->options->comparability)
-        rocl_limits_put(&limits, out, c);
-    else
-        free(limits.all);
+    rocl_limits_put(&limits, out, c);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -496,6 +502,8 @@ rocl_status rocl_runs_compare(rocl_runs *r, rocl_trace *t, const rocl_stats_opti
         put_rows(&rows, out, &c);
         if (gate)
             check_runs(gate, &rows, out, &c);
+        if (o->comparability)
+            put_change(r, &rows, out, &c);
         st = rocl_check_complete(out, t, err);
     }
     free(rows.all);

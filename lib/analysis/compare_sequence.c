@@ -278,7 +278,7 @@ static const rocl_column columns[] = {
     {"total_a_ns", "Total A", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total[A])},
     {"total_b_ns", "Total B", ROCL_UNIT_NS, ROCL_IN_REST, CELL(total[B])},
     {"change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, CELL(change)},
-    {"change_percent", "Of A %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"change_percent", "Of step A %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"place_a", "Place A", ROCL_UNIT_COUNT, ROCL_ALWAYS, COUNT(number[A])},
     {"place_b", "Place B", ROCL_UNIT_COUNT, ROCL_ALWAYS, COUNT(number[B])},
     {"previous", "Previous", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(previous)},

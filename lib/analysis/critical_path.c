@@ -157,9 +157,9 @@ static const rocl_column class_columns[] = {
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(field_class_name, rocl_time_sum, key.class)},
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
-    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
-    {"time_ns", "On the path", ROCL_UNIT_NS, ROCL_IN_REST, CELL(ns)},
-    {"percent", "Wall %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(count)},
+    {"time_ns", "On the path", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(ns)},
+    {"percent", "Of path %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
 };
 
 static const rocl_column name_columns[] = {
@@ -169,7 +169,7 @@ static const rocl_column name_columns[] = {
     {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_RANK, CELL(key.rank)},
     {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(count)},
     {"time_ns", "On the path", ROCL_UNIT_NS, ROCL_IN_REST, CELL(ns)},
-    {"percent", "Wall %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of path %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
 };
 
 #undef CELL
@@ -214,7 +214,7 @@ static const rocl_column wait_columns[] = {
     {"waits_for", "Waits for", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(rank_wait, late)},
     {"count", "Count", ROCL_UNIT_COUNT, CELL(count)},
     {"time_ns", "On its path", ROCL_UNIT_NS, CELL(ns)},
-    {"percent", "Wall %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(rank_wait, percent)},
+    {"percent", "Of path %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, ROCL_CELL(rank_wait, percent)},
 };
 
 static const rocl_table_def class_table = {ROCL_TAB(CRITICAL_PATH), "critical_path",

@@ -11,6 +11,55 @@ static dependencies *self_of(rocl_dependencies *d)
     return (dependencies *)d;
 }
 
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+/* A collective that goes on, + 1, made when it begins; 0: memory is out. */
+static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
+{
+    uint32_t i = rocl_map_get(&d->group_of, number, ROCL_NONE);
+    if (i != ROCL_NONE)
+        return i + 1;
+    if (!TAKE(d, group, i))
+        return 0;
+    d->groups[i] = (group){.number = number, .left = count};
+    return rocl_map_put(&d->group_of, number, i) ? i + 1 : 0;
+}
+
+static void join_group(dependencies *d, uint32_t group_plus1, uint32_t slot, uint32_t process)
+{
+    if (group_plus1 && rocl_join_slot(d, &d->groups[group_plus1 - 1].slot, slot))
+        d->groups[group_plus1 - 1].last = process;
+}
+
+/* A kernel or range of a collective ends: it waited for the last of them to begin. */
+static rocl_status leave_group(dependencies *d, uint32_t group_plus1, uint32_t slot,
+                               uint32_t process, rocl_error *err)
+{
+    group *g = &d->groups[group_plus1 - 1];
+    const uint32_t rank = d->processes[g->last].rank_index;
+    rocl_status st = ROCL_OK;
+    if (rank == d->processes[process].rank_index) {
+        rocl_path_wait(d->pub.path, slot, g->slot);
+    } else {
+        uint32_t *name = &d->rank_names[rank];
+        if (!*name) {
+            char text[48];
+            rocl_rank_name(&d->points->ranks->all[rank], text);
+            *name = rocl_strings_put(d->c->trace->strings, text, strlen(text));
+        }
+        if (*name == ROCL_NONE)
+            return rocl_fail_memory(err);
+        rocl_path_wait_elsewhere(
+            d->pub.path, slot, g->slot,
+            rocl_find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name, process, &st, err));
+    }
+    if (--g->left)
+        return st;
+    rocl_free_slot(d, &g->slot);
+    rocl_map_del(&d->group_of, g->number);
+    return rocl_leave_place(&d->group_places, group_plus1 - 1) ? st : rocl_fail_memory(err);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* The stream that a call waited for: the one whose work ended last during it, except streams with
@@ -92,8 +141,18 @@ static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_er
         rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
         t->last = f->end > t->last ? f->end : t->last;
         /* One that crosses others may be met late. */
-        if (f->waits && rocl_path_time(d->pub.path, t->slot) == f->end)
+        const bool late = rocl_path_time(d->pub.path, t->slot) > f->end;
+        if (f->waits && !late)
             return_from_call(d, t, f, &st, err);
+        if (f->group_plus1 && st == ROCL_OK) {
+            const uint32_t last = d->groups[f->group_plus1 - 1].slot;
+            const bool waited = !late && rocl_path_time(d->pub.path, last) > f->start;
+            t->takes_part = true;
+            if (waited)
+                rocl_path_copy(d->pub.path, t->slot, f->begun);
+            st = leave_group(d, f->group_plus1, waited ? t->slot : 0, t->process, err);
+            rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
+        }
         rocl_free_slot(d, &f->begun);
         rocl_leave_own(d, f->own_plus1, &st, err);
         rocl_leave_mark(d, f->mark_plus1, &st, err);
@@ -163,7 +222,8 @@ static rocl_status use_handles(dependencies *d, frame *f, const rocl_point *p, r
     return ROCL_OK;
 }
 
-static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error *err)
+static rocl_status begin_range(dependencies *d, const rocl_point *p, uint32_t group_plus1,
+                               rocl_error *err)
 {
     const int64_t now = p->time;
     const size_t index = d->threads_of[p->capture] + p->thread;
@@ -193,7 +253,7 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         st = rocl_fail_memory(err);
     if (st != ROCL_OK)
         return st;
-    frame f = {.start = now, .end = p->end, .waits = p->waits};
+    frame f = {.start = now, .end = p->end, .waits = p->waits, .group_plus1 = group_plus1};
     f.what =
         rocl_find_time_key(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
                            ROCL_TIME_NAMED, p->name, of, &st, err);
@@ -208,7 +268,8 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, rocl_error 
         d->pub.waits++;
         d->pub.named += (!event || p->event) && (!stream || p->stream);
     }
-    if (f.waits) {
+    join_group(d, group_plus1, t->slot, of);
+    if (f.waits || group_plus1) {
         rocl_join_slot(d, &f.begun, t->slot);
         if (st == ROCL_OK)
             st = rocl_add_pending(
@@ -230,18 +291,6 @@ static uint32_t new_work(dependencies *d, uint64_t number)
         return ROCL_NONE;
     d->works[i] = (work){.number = number};
     return i;
-}
-
-/* A collective that goes on, + 1, made when it begins; 0: memory is out. */
-static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
-{
-    uint32_t i = rocl_map_get(&d->group_of, number, ROCL_NONE);
-    if (i != ROCL_NONE)
-        return i + 1;
-    if (!TAKE(d, group, i))
-        return 0;
-    d->groups[i] = (group){.number = number, .left = count};
-    return rocl_map_put(&d->group_of, number, i) ? i + 1 : 0;
 }
 
 /* It has not ended from here on, on its stream. */
@@ -438,8 +487,7 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
     rocl_free_links(d, &w->waits, &st, err);
     w->what =
         rocl_find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process, &st, err);
-    if (collective_plus1 && rocl_join_slot(d, &d->groups[collective_plus1 - 1].slot, w->slot))
-        d->groups[collective_plus1 - 1].last = w->process;
+    join_group(d, collective_plus1, w->slot, w->process);
     return st == ROCL_OK ? rocl_add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
 }
 
@@ -462,39 +510,13 @@ static void note_end(dependencies *d, uint32_t stream, process_state *of)
     of->latest = stream;
 }
 
-/* A kernel of a collective ends: it waited for the last of them to begin. */
-static rocl_status end_collective(dependencies *d, work *w, rocl_error *err)
-{
-    group *g = &d->groups[w->collective_plus1 - 1];
-    const uint32_t rank = d->processes[g->last].rank_index;
-    rocl_status st = ROCL_OK;
-    if (rank == d->processes[w->process].rank_index) {
-        rocl_path_wait(d->pub.path, w->slot, g->slot);
-    } else {
-        uint32_t *name = &d->rank_names[rank];
-        if (!*name) {
-            char text[48];
-            rocl_rank_name(&d->points->ranks->all[rank], text);
-            *name = rocl_strings_put(d->c->trace->strings, text, strlen(text));
-        }
-        if (*name == ROCL_NONE)
-            return rocl_fail_memory(err);
-        rocl_path_wait_elsewhere(d->pub.path, w->slot, g->slot,
-                                 rocl_find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name,
-                                                    w->process, &st, err));
-    }
-    if (--g->left)
-        return st;
-    rocl_free_slot(d, &g->slot);
-    rocl_map_del(&d->group_of, g->number);
-    return rocl_leave_place(&d->group_places, w->collective_plus1 - 1) ? st : rocl_fail_memory(err);
-}
-
 static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
 {
     work *w = &d->works[index];
     process_state *of = &d->processes[w->process];
-    rocl_status st = w->collective_plus1 ? end_collective(d, w, err) : ROCL_OK;
+    rocl_status st = ROCL_OK;
+    if (w->collective_plus1)
+        st = leave_group(d, w->collective_plus1, w->slot, w->process, err);
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
@@ -616,13 +638,14 @@ static rocl_status sweep_points(dependencies *d, rocl_error *err)
             break;
         switch (p.kind) {
         case ROCL_POINT_RANGE:
-            st = begin_range(d, &p, err);
+            st = begin_range(d, &p, collective_plus1, err);
+            collective_plus1 = 0;
             break;
         case ROCL_POINT_LAUNCH:
             st = launch_work(d, &p, err);
             break;
-        case ROCL_POINT_COLLECTIVE: /* the work that comes next is in it */
-            collective_plus1 = find_group(d, p.number, p.kernels);
+        case ROCL_POINT_COLLECTIVE: /* the work or range that comes next is in it */
+            collective_plus1 = find_group(d, p.number, p.members);
             st = collective_plus1 ? ROCL_OK : rocl_fail_memory(err);
             break;
         case ROCL_POINT_WORK:

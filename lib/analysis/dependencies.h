@@ -6,6 +6,7 @@
  *                   stream and its queue; after hipStreamWaitEvent on all that ended before in the
  *                   process; without a launch in the trace on the same
  *     end of work   on its begin; of a collective on the last begin of its kernels on all ranks
+ *     end of a collective of MPI on its begin, and on the last begin of it on all ranks
  *     end of a call that waits (calls.h): on the work that it waits for, if it ended in the call
  *     backward pass of PyTorch, on threads of its own: on the thread that launched work before; and
  *                   what that thread does next, on the backward pass */

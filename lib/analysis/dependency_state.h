@@ -12,10 +12,11 @@ typedef struct frame {
     int64_t start, end;
     uint32_t what;
     rocl_waits_for waits;
-    uint32_t begun;      /* slot of the thread when it began; of those that wait */
-    uint32_t own_plus1;  /* in owns, + 1: work that it launched and waits for; 0: none */
-    uint32_t stream;     /* handle that it names; 0: none */
-    uint32_t mark_plus1; /* in marks, + 1: the event that it waits for; 0: not known */
+    uint32_t begun; /* slot of the thread when it began; of those that wait, for ranks or work */
+    uint32_t own_plus1;   /* in owns, + 1: work that it launched and waits for; 0: none */
+    uint32_t stream;      /* handle that it names; 0: none */
+    uint32_t mark_plus1;  /* in marks, + 1: the event that it waits for; 0: not known */
+    uint32_t group_plus1; /* in groups, + 1: a collective of MPI; 0: it is none */
 } frame;
 
 typedef struct thread {
@@ -113,8 +114,8 @@ enum { WAITS_FOR_SOME = 1, WAITS_FOR_ALL };
 
 typedef struct group { /* a collective, while it goes on */
     uint32_t slot;
-    uint32_t last;         /* process whose kernel began last */
-    uint64_t number, left; /* left: kernels that have not ended */
+    uint32_t last;         /* process that came last */
+    uint64_t number, left; /* left: kernels or ranges that have not ended */
 } group;
 
 typedef struct dependencies {

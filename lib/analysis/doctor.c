@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "analysis/doctor.h"
 #include "base/array.h"
 
@@ -431,12 +432,26 @@ static const rocl_column finding_columns[] = {
     {"cause", "Likely cause", ROCL_UNIT_SENTENCE, CELL(cause)},
     {"record", "What helps", ROCL_UNIT_SENTENCE, CELL(record)},
     {"rule", "Rule", ROCL_UNIT_TEXT, CELL(key)},
+    {"events", "Events", ROCL_UNIT_COUNT, CELL(events)},
 };
 
 static const rocl_table_def verdict_table = {
     ROCL_TAB(DOCTOR), "doctor", "Can the trace be trusted?", ROCL_COLUMNS(verdict_columns)};
-static const rocl_table_def finding_table = {ROCL_TAB(DOCTOR), "findings", "Findings",
+/* Evidence for the table of findings, which has them first (findings.c). */
+static const rocl_table_def finding_table = {NULL, "doctor_findings", "",
                                              ROCL_COLUMNS(finding_columns)};
+
+typedef struct memory_row {
+    uint64_t calls, processes;
+    int64_t total;
+} memory_row;
+
+static const rocl_column memory_columns[] = {
+    {"calls", "", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(memory_row, calls)},
+    {"total_ns", "", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(memory_row, total)},
+    {"processes", "", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(memory_row, processes)},
+};
+static const rocl_table_def memory_table = {NULL, "memory_calls", "", ROCL_COLUMNS(memory_columns)};
 
 static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
 {
@@ -453,6 +468,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     if (st != ROCL_OK)
         return st;
     verdict_row row = {.processes = f->process_count};
+    memory_row memory = {0};
     uint64_t launches = 0, kernels = 0;
     for (size_t i = 0; i < f->process_count; i++) {
         const rocl_process_facts *p = &f->processes[i];
@@ -468,6 +484,9 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
                              "%llu record%s lost", ROCL_PLURAL(records, "s"));
         launches += p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
         kernels += p->kinds[ROCL_DISPATCH].count;
+        memory.calls += p->calls[ROCL_CALL_MEMORY];
+        memory.total = rocl_add_saturated(memory.total, p->memory_ns);
+        memory.processes += p->calls[ROCL_CALL_MEMORY] > 0;
     }
     check_records(d);
     check_hosts(d);
@@ -497,12 +516,12 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     if (verdict.table)
         verdict.table->fields = verdict.table->essential = true;
     rocl_add_row(&verdict, &row);
-    const rocl_report_rows r = rocl_begin_table(&d->c, out, &finding_table, 0);
+    rocl_report_rows r = rocl_begin_table(&d->c, out, &finding_table, 0);
     for (unsigned i = 0; i < ROCL_RULES; i++)
         if (d->found[i].events)
             rocl_add_row(&r, &d->found[i]);
-    if (r.table)
-        r.table->fields = true;
+    r = rocl_begin_table(&d->c, out, &memory_table, 0);
+    rocl_add_row(&r, &memory);
     return ROCL_OK;
 }
 
@@ -556,7 +575,7 @@ static void close_doctor(void *self)
 }
 
 const rocl_collector_def rocl_doctor_collector = {
-    .tables = (const rocl_table_def *const[]){&verdict_table, &finding_table, NULL},
+    .tables = (const rocl_table_def *const[]){&verdict_table, NULL},
     .kinds = ROCL_ALL_KINDS,
     .size = sizeof(rocl_doctor),
     .slow = true,

@@ -353,7 +353,7 @@ static const rocl_column energy_columns[] = {
     {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, CELL(watts)},
     {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
     {"kernel_joules", "Kernels", ROCL_UNIT_JOULES, JOULES(kernels)},
-    {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, CELL(kernel_percent)},
+    {"kernel_percent", "By kernels %", ROCL_UNIT_PERCENT, CELL(kernel_percent)},
     {"copy_joules", "Copies", ROCL_UNIT_JOULES, JOULES(copies)},
     {"idle_joules", "Idle", ROCL_UNIT_JOULES, JOULES(idle)},
 };
@@ -369,7 +369,7 @@ static const rocl_column kernel_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, CELL(calls)},
     {"total_ns", "Time", ROCL_UNIT_NS, CELL(total)},
     {"joules", "Energy", ROCL_UNIT_JOULES, JOULES(energy)},
-    {"percent", "% of all", ROCL_UNIT_PERCENT, CELL(of_all)},
+    {"percent", "Of energy %", ROCL_UNIT_PERCENT, CELL(of_all)},
     {"joules_per_call", "Per call", ROCL_UNIT_JOULES, CELL(joules_per_call)},
     {"mean_watts", "Mean W", ROCL_UNIT_NUMBER, CELL(watts)},
     {"least_joules", "At least", ROCL_UNIT_JOULES, JOULES(least)},

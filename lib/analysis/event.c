@@ -493,7 +493,7 @@ static const rocl_column effect_columns[] = {
      ROCL_CELL_BY(rocl_field_text_or_none, effect_row, name)},
     {"count", "Count", ROCL_UNIT_COUNT, SUM(count)},
     {"total_ns", "Total", ROCL_UNIT_NS, SUM(total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, SUM(percent)},
+    {"percent", "Of effects %", ROCL_UNIT_PERCENT, SUM(percent)},
     {"longest_ns", "Longest", ROCL_UNIT_NS, CELL_OF(effect_row, longest)},
     {"longest_id", "Its id", ROCL_UNIT_TEXT, CELL_OF(effect_row, id)},
 };

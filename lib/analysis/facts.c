@@ -52,6 +52,8 @@ rocl_call_class rocl_classify_call(const char *name)
         {"LaunchByPtr", ROCL_CALL_LAUNCH},
         {"MemcpyNode", ROCL_CALL_OTHER}, /* makes a node of a graph, copies nothing */
         {"Memcpy", ROCL_CALL_COPY},
+        {"Malloc", ROCL_CALL_MEMORY},
+        {"Free", ROCL_CALL_MEMORY},
     };
     const char *function = runtime_function(name);
     if (!function)
@@ -87,6 +89,7 @@ typedef struct batch_facts {
     uint32_t process;
     rocl_extent all, runtime;
     uint64_t calls[ROCL_CALL_CLASSES];
+    int64_t memory_ns;
     bool finer_than_us;
     rocl_sighting odd[ROCL_ODDITIES], unlinked;
     uint32_t thread, thread_group; /* of the last call; group 0: none came */
@@ -129,6 +132,7 @@ static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *fr
     rocl_extent_join(&p->runtime, &from->runtime);
     for (unsigned i = 0; i < ROCL_CALL_CLASSES; i++)
         p->calls[i] += from->calls[i];
+    p->memory_ns = rocl_add_saturated(p->memory_ns, from->memory_ns);
     p->finer_than_us |= from->finer_than_us;
     for (unsigned i = 0; i < ROCL_ODDITIES; i++)
         join_sighting(&p->odd[i], &from->odd[i]);
@@ -292,6 +296,8 @@ static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
     if (class >= ROCL_CALL_CLASSES)
         return true;
     to->calls[class]++;
+    if (class == ROCL_CALL_MEMORY)
+        to->memory_ns = rocl_add_saturated(to->memory_ns, r->e.end - r->e.start);
     rocl_extent_add(&to->runtime, r->e.start, r->e.end);
     const rocl_group_key name = {ROCL_GROUP_NAME, ROCL_REGION, process, {r->function, 0, 0, 0}};
     return (class != ROCL_CALL_LAUNCH && class != ROCL_CALL_GRAPH) ||

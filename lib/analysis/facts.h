@@ -16,6 +16,7 @@ typedef enum rocl_call_class {
     ROCL_CALL_GRAPH,   /* launches a graph */
     ROCL_CALL_COPY,    /* copies memory */
     ROCL_CALL_CAPTURE, /* has to do with recording launches into a graph */
+    ROCL_CALL_MEMORY,  /* allocates or frees memory */
     ROCL_CALL_CLASSES,
     ROCL_CALL_FOREIGN = ROCL_CALL_CLASSES, /* not of the runtime */
     ROCL_CALL_RANGE,                       /* of rocTX: begins a range */
@@ -51,6 +52,7 @@ typedef struct rocl_process_facts {
     rocl_extent kinds[ROCL_KINDS];
     rocl_extent runtime; /* calls of the runtime */
     uint64_t calls[ROCL_CALL_CLASSES];
+    int64_t memory_ns;  /* in calls that allocate or free memory */
     bool finer_than_us; /* some time of a kernel is not a whole microsecond */
     rocl_sighting odd[ROCL_ODDITIES];
     rocl_sighting longest; /* kernel */

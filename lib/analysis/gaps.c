@@ -16,7 +16,7 @@ enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
 /* Why a GPU was idle; see rocstats-gaps(1) for the rules. */
 typedef enum gap_class {
     GAP_HOST,       /* the call that ended it came late */
-    GAP_SYNC,       /* the same, and its thread waited when the gap began */
+    GAP_SYNC,       /* the call was made in the gap: its thread waited when that began */
     GAP_LAUNCH,     /* the call was made in time, or took most of the gap until its work began */
     GAP_DEPENDENCY, /* the work had been given long before */
     GAP_COPY,       /* only between kernels: copies ran */
@@ -286,7 +286,7 @@ static gap *find_longest(gaps *g, uint64_t track, int64_t start)
     return NULL;
 }
 
-/* GAP_HOST includes GAP_SYNC as long as it is unknown what the thread did. */
+/* GAP_HOST and GAP_LAUNCH include GAP_SYNC as long as it is unknown what the thread did. */
 static gap_class classify_by_call(int64_t start, int64_t length, int64_t copied,
                                   const rocl_call *call)
 {
@@ -321,16 +321,18 @@ static rocl_status on_call(void *ctx, const rocl_sort_record *rec, const rocl_ca
     gap_class c = classify_by_call(start, length, (int64_t)v[1], call);
     if (longest && call)
         longest->call = call->name;
-    if (c != GAP_HOST)
+    const bool open = c == GAP_HOST || (c == GAP_LAUNCH && call->start > start);
+    if (!open)
         set_class(g, track, longest, length, c);
-    if (!call || (c != GAP_HOST && !longest))
+    if (!call || (!open && !longest))
         return ROCL_OK;
     const rocl_host_time t = {
         .process = rec->key[0],
         .thread = call->thread,
         .from = start,
         .to = call->start > start && call->start < end ? call->start : end,
-        .gap = c == GAP_HOST ? length : 0,
+        .gap = open ? length : 0,
+        .class = c,
         .whole = longest,
     };
     return rocl_host_look_up(g->host, track, &t, err);
@@ -349,7 +351,7 @@ static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time 
     gap *longest = find_longest(g, track, t->from);
     (void)err;
     if (t->gap)
-        set_class(g, track, longest, t->gap, t->waited ? GAP_SYNC : GAP_HOST);
+        set_class(g, track, longest, t->gap, t->waited ? GAP_SYNC : (gap_class)t->class);
     if (longest) {
         longest->host = t->name;
         longest->host_ns = t->ns;

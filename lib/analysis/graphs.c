@@ -318,7 +318,7 @@ static const rocl_column member_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST, ROCL_CELL(member, d.taken)},
     {"per_launch", "Per launch", ROCL_UNIT_NUMBER, CELL(per_launch)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST, ROCL_CELL(member, d.total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, CELL(percent)},
+    {"percent", "Of graph %", ROCL_UNIT_PERCENT, CELL(percent)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_average, member, d)},
     {"min_ns", "Min", ROCL_UNIT_NS, CELL(d.min)},

@@ -12,6 +12,7 @@
 enum { MOST_NAMED = 3 };
 
 enum { FILES, RUNS, DATE, HOSTS, GPUS, PROCESSES, DURATION, BEGIN, EVENTS, LEFT_OUT };
+_Static_assert((int)DURATION == ROCL_HEADER_DURATION, "others read it");
 
 static rocl_field_fn field_header;
 
@@ -31,7 +32,7 @@ static const rocl_column columns[] = {
 };
 
 static const rocl_table_tab tab = {"overview", "Overview"};
-static const rocl_table_def defs[] = {
+const rocl_table_def rocl_header_tables[] = {
     [ROCL_HEADER] = {&tab, "trace", "Trace", ROCL_COLUMNS(columns)},
     [ROCL_HEADER_A] = {&tab, "trace_a", "Trace A", ROCL_COLUMNS(columns)},
     [ROCL_HEADER_B] = {&tab, "trace_b", "Trace B", ROCL_COLUMNS(columns)},
@@ -274,7 +275,8 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
     const rocl_stats_options options = {0};
     const rocl_collector c = {.options = &options};
     const bool several = cells[RUNS].type == ROCL_DATUM_TEXT;
-    const rocl_report_rows r = rocl_begin_table(&c, out, &defs[which], several ? ROCL_IF_OWN : 0);
+    const rocl_report_rows r =
+        rocl_begin_table(&c, out, &rocl_header_tables[which], several ? ROCL_IF_OWN : 0);
     if (r.table)
         r.table->fields = r.table->header = true;
     rocl_add_row(&r, cells);

@@ -57,8 +57,9 @@ rocl_status rocl_host_look_up(rocl_host *h, uint64_t track, const rocl_host_time
                               rocl_error *err)
 {
     const uint64_t key[4] = {t->process, t->thread, (uint64_t)t->from, track};
-    const uint64_t numbers[] = {(uint64_t)t->to - (uint64_t)t->from, (uint64_t)t->gap, t->whole};
-    return rocl_add_numbers(h->times, 0, key, numbers, 3, err);
+    const uint64_t numbers[] = {(uint64_t)t->to - (uint64_t)t->from, (uint64_t)t->gap, t->whole,
+                                t->class};
+    return rocl_add_numbers(h->times, 0, key, numbers, 4, err);
 }
 
 /* The outermost of calls within each other counts: it begins first, and ends last. */
@@ -102,8 +103,8 @@ static void add_call_to_times(rocl_host *h, const rocl_sort_record *rec)
 static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_host_fn *fn,
                               void *ctx, rocl_error *err)
 {
-    uint64_t v[3];
-    rocl_read_numbers(rec, v, 3);
+    uint64_t v[4];
+    rocl_read_numbers(rec, v, 4);
     int64_t from = (int64_t)rec->key[2];
     open_time o = {.track = rec->key[3],
                    .t = {.process = rec->key[0],
@@ -112,6 +113,7 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
                          .to = (int64_t)(rec->key[2] + v[0]),
                          .gap = (int64_t)v[1],
                          .whole = v[2],
+                         .class = (unsigned)v[3],
                          .waited = h->now.wait_end > from,
                          .name = ROCL_NONE},
                    .waited_to = from};

@@ -10,8 +10,9 @@ typedef struct rocl_host rocl_host;
 typedef struct rocl_host_time {
     uint64_t process, thread; /* process: its key word */
     int64_t from, to;
-    int64_t gap; /* the caller's: length of the gap that `waited` decides on; 0: of none */
-    bool whole;  /* `name` is needed as well */
+    int64_t gap;    /* the caller's: length of the gap that `waited` decides on; 0: of none */
+    unsigned class; /* the caller's: of the gap where it did not wait */
+    bool whole;     /* `name` is needed as well */
     /* Resolved: */
     bool waited;   /* for the GPU: at `from`, or for half of the time */
     uint32_t name; /* text: of the call that took most of the time; ROCL_NONE: of none */

@@ -24,16 +24,26 @@ typedef struct rocl_judgement {
     const char *reason; /* static, or NULL */
 } rocl_judgement;
 
-/* Zeros are none. */
 typedef struct rocl_limits {
+    rocl_gate *gate;
     rocl_judgement *all;
     size_t count, cap;
-    bool failed; /* memory was out */
+    bool failed;              /* memory was out */
+    bool has[2], has_more[2]; /* A and B: names that are tested, and others */
 } rocl_limits;
 
-void rocl_limits_add(rocl_limits *l, const rocl_judgement *j);
+/* Empties all of the gate but its limits. */
+rocl_limits rocl_limits_begin(rocl_gate *g);
+/* Is this name tested, which A and B have so often? Other kernels are judged as ignored. */
+bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, const char *name,
+                      size_t n, const uint64_t calls[2]);
+/* Sets the percentage, the verdict and the reason of the rest. ignored: why it does not count, or
+ * NULL; doubt: why growth is no failure but `doubtful`, unless the name is new; or NULL. */
+void rocl_judge(rocl_judgement *j, const char *ignored, const char *doubt, rocl_verdict doubtful);
+/* grown: counts what fails, NULL: nothing does; listed: the table has it. */
+void rocl_limits_add(rocl_limits *l, const rocl_judgement *j, rocl_growth *grown, bool listed,
+                     rocl_tables *out);
 extern const rocl_table_def rocl_limits_table;
-/* Counts what exceeds a limit; *worst: the highest cost so far. */
-void rocl_count_growth(rocl_growth *g, const rocl_judgement *j, double *worst, rocl_tables *out);
-/* Adds the table: what failed first, by how much it costs. Frees the limits. */
+/* Adds the table, unless there are no limits, or no such tables are wanted: what failed first, by
+ * how much it costs. Says in the gate whether anything was tested. Frees the limits. */
 void rocl_limits_put(rocl_limits *l, rocl_tables *out, const rocl_collector *c);

@@ -8,7 +8,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/keyed.h"
-#include "base/json.h"
+#include "analysis/peaks.h"
 
 /* What a compute unit has; of RDNA a pair of them, which a workgroup may occupy as a whole.
  * Numbers are those of LLVM's AMDGPU back end (AMDGPUBaseInfo.cpp, IsaInfo), with waves of the
@@ -110,23 +110,13 @@ typedef struct occupancy {
 static rocl_status read_gpu(occupancy *o, const rocl_capture *c, uint32_t agent, gpu_kind *gpu,
                             rocl_error *err)
 {
-    static const rocl_view keys[] = {ROCL_JSON_KEY("cu_count")};
-    rocl_trace *t = o->c.trace;
-    rocl_json r;
-    rocl_json_token v;
-    char *json = NULL;
-    double cus;
-    if (!strncmp(rocl_str(t, c->agents[agent].name), "gfx", 3))
-        gpu->arch = c->agents[agent].name;
-    rocl_status st = rocl_agent_json(t, c, agent, &json, err);
+    rocl_gpu_facts facts;
+    const rocl_status st = rocl_gpu_facts_read(&facts, o->c.trace, c, agent, err);
     if (st != ROCL_OK)
         return st;
-    rocl_json_open(&r, json, strlen(json), 0, 0);
-    if (rocl_json_element(&r, &v) && rocl_json_enter(&r, ROCL_JSON_OBJECT))
-        while (rocl_json_member(&r, keys, 1, &v) >= 0)
-            if (rocl_json_double(v.text, &cus) && cus >= 1 && cus < 1e6)
-                gpu->cus = (uint32_t)cus;
-    free(json);
+    if (*facts.arch)
+        gpu->arch = c->agents[agent].name;
+    gpu->cus = (uint32_t)facts.cus;
     return ROCL_OK;
 }
 
@@ -302,7 +292,7 @@ static const rocl_column columns[] = {
      CELL_BY(field_workgroup, key.workgroup)},
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(sums.calls)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(sums.total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"occupancy_percent", "Occupancy %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(occupancy)},
     {"limit", "Limited by", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(limit)},
     {"waves", "Waves", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL_BY(rocl_field_known, resident)},

@@ -143,21 +143,34 @@ typedef struct overlap_row {
     const rocl_gpu *gpu;
     int64_t wall, all, compute, communication, exposed_communication, copy, both, exposed_copy,
         idle;
+    double compute_percent, communication_percent, copy_percent, idle_percent; /* 100 in all */
     double busy_percent, hidden_copy_percent;
     uint64_t kernels, copies, communications;
     /* Times of communication: */
     int64_t hidden;
-    double wall_percent, exposed_percent, hidden_percent;
+    double wall_percent, hidden_percent;
 } overlap_row;
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(overlap_row, field)
 #define SUM(field)  ROCL_SUM, ROCL_CELL(overlap_row, field)
 
+static rocl_datum field_rank(const rocl_report_rows *r, const void *field)
+{
+    const rocl_gpu *gpu = *(const rocl_gpu *const *)field;
+    return rocl_field_id(r, &gpu->rank);
+}
+
 static const rocl_column overlap_columns[] = {
     {"gpu", "GPU", ROCL_UNIT_TEXT, CELL(gpu)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_IF_OWN, ROCL_CELL_BY(field_rank, overlap_row, gpu)},
     {"wall_ns", "Wall", ROCL_UNIT_NS, SUM(wall)},
-    {"busy_ns", "Busy", ROCL_UNIT_NS, SUM(all)},
-    {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, CELL(busy_percent)},
+    {"compute_percent", "Compute %", ROCL_UNIT_PERCENT, CELL(compute_percent)},
+    {"exposed_communication_percent", "Exposed comm. %", ROCL_UNIT_PERCENT,
+     CELL(communication_percent)},
+    {"exposed_copy_percent", "Exposed copy %", ROCL_UNIT_PERCENT, CELL(copy_percent)},
+    {"idle_percent", "Idle %", ROCL_UNIT_PERCENT, CELL(idle_percent)},
+    {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_SUM | ROCL_IF_FULL, ROCL_CELL(overlap_row, all)},
+    {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, ROCL_MINOR, ROCL_CELL(overlap_row, busy_percent)},
     {"compute_ns", "Compute", ROCL_UNIT_NS, SUM(compute)},
     {"exposed_communication_ns", "Exposed comm.", ROCL_UNIT_NS, SUM(exposed_communication)},
     {"copy_ns", "Copy", ROCL_UNIT_NS, ROCL_SUM | ROCL_MINOR, ROCL_CELL(overlap_row, copy)},
@@ -175,9 +188,9 @@ static const rocl_column communication_columns[] = {
     {"communication_ns", "Communication", ROCL_UNIT_NS, SUM(communication)},
     {"wall_percent", "Of wall %", ROCL_UNIT_PERCENT, CELL(wall_percent)},
     {"exposed_ns", "Exposed", ROCL_UNIT_NS, SUM(exposed_communication)},
-    {"exposed_percent", "Exposed %", ROCL_UNIT_PERCENT, CELL(exposed_percent)},
+    {"exposed_percent", "Exposed comm. %", ROCL_UNIT_PERCENT, CELL(communication_percent)},
     {"hidden_ns", "Hidden", ROCL_UNIT_NS, SUM(hidden)},
-    {"hidden_percent", "Hidden %", ROCL_UNIT_PERCENT, CELL(hidden_percent)},
+    {"hidden_percent", "Hidden of comm. %", ROCL_UNIT_PERCENT, CELL(hidden_percent)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, SUM(communications)},
 };
 
@@ -201,7 +214,7 @@ static const rocl_column level_columns[] = {
 };
 
 static const rocl_table_def overlap_table = {
-    ROCL_TAB(OVERLAP), "overlap", "Compute and copies per GPU", ROCL_COLUMNS(overlap_columns)};
+    ROCL_TAB(OVERLAP), "overlap", "Where the time of each GPU went", ROCL_COLUMNS(overlap_columns)};
 static const rocl_table_def communication_table = {ROCL_TAB(OVERLAP), "communication",
                                                    "Communication per GPU",
                                                    ROCL_COLUMNS(communication_columns)};
@@ -229,7 +242,10 @@ static rocl_status describe_gpu(const rocl_gpu *gpu, const gpu_sums *s, overlap_
     r->busy_percent = rocl_percent(r->all, r->wall);
     r->hidden_copy_percent = rocl_percent(r->both, r->copy);
     r->wall_percent = rocl_percent(r->communication, r->wall);
-    r->exposed_percent = rocl_percent(r->exposed_communication, r->wall);
+    r->compute_percent = rocl_percent(r->compute, r->wall);
+    r->communication_percent = rocl_percent(r->exposed_communication, r->wall);
+    r->copy_percent = rocl_percent(r->exposed_copy, r->wall);
+    r->idle_percent = rocl_percent(r->idle, r->wall);
     r->hidden_percent = rocl_percent(r->hidden, r->communication);
     for (unsigned i = 0; i <= LEVELS; i++)
         at_once += s->levels[i];

@@ -113,7 +113,8 @@ static rocl_status add_range(points *p, unsigned worker, const rocl_batch *b, co
         return rocl_fail_memory(err);
     /* The longest of ranges with one begin comes first. */
     const uint64_t key[4] = {(uint64_t)e->start, point_word(RANGE, b->capture->index),
-                             (uint64_t)(INT64_MAX - e->end), rocl_row_word(e->id, b->kind)};
+                             (uint64_t)(INT64_MAX - e->end),
+                             rocl_row_word(e->id, b->kind) << 1 | 1};
     const uint64_t numbers[] = {rocl_name_of(e), bits, e->thread, e->process, handles};
     return rocl_add_numbers(p->sorted, worker, key, numbers, handles ? 5 : 4, err);
 }
@@ -150,7 +151,7 @@ rocl_status rocl_points_add_batch(rocl_points *self, unsigned worker, const rocl
     points *p = (points *)self;
     const bool range = b->kind == ROCL_REGION || b->kind == ROCL_MARKER;
     rocl_status st = ROCL_OK;
-    if (b->kind == ROCL_DISPATCH)
+    if (b->kind != ROCL_COPY)
         st = rocl_collectives_add(&p->match, worker, b, err);
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
         st = range ? add_range(p, worker, b, rocl_batch_event(b, i), err)
@@ -211,7 +212,8 @@ rocl_status rocl_points_look_up_calls(rocl_points *self, rocl_calls *calls, rocl
     return rocl_calls_look_up(calls, p->work_of_calls, add_launch, p, err);
 }
 
-/* A record before that of the begin of each of its kernels says that they are of one collective. */
+/* A record before that of the begin of each of its kernels, or ranges, says that they are of one
+ * collective. */
 static rocl_status add_collective(void *ctx, const rocl_collective *k, rocl_error *err)
 {
     points *p = ctx;
@@ -220,8 +222,10 @@ static rocl_status add_collective(void *ctx, const rocl_collective *k, rocl_erro
         return ROCL_OK;
     for (uint32_t i = 0; i < k->count && st == ROCL_OK; i++) {
         const rocl_collective_member *m = &k->members[i];
-        const uint64_t key[4] = {(uint64_t)m->start, point_word(BEGINS, m->capture),
-                                 rocl_row_word(m->row, ROCL_DISPATCH), 0};
+        const bool work = rocl_word_kind(m->row) == ROCL_DISPATCH;
+        const uint64_t key[4] = {(uint64_t)m->start, point_word(work ? BEGINS : RANGE, m->capture),
+                                 work ? m->row : (uint64_t)(INT64_MAX - m->end),
+                                 work ? 0 : m->row << 1};
         const uint64_t numbers[] = {p->collective_count, k->count};
         st = rocl_add_numbers(p->sorted, 0, key, numbers, 2, err);
     }
@@ -258,7 +262,11 @@ bool rocl_points_next(rocl_points *self, rocl_point *point, rocl_status *st, roc
     point->time = (int64_t)rec.key[0];
     point->capture = (uint32_t)rec.key[1];
     const uint64_t kind = rec.key[1] >> 32;
-    if (kind == RANGE) { /* name, flags, thread, process, handles */
+    if (kind == RANGE ? !(rec.key[3] & 1) : !rec.key[3]) { /* number, members */
+        point->kind = ROCL_POINT_COLLECTIVE;
+        point->number = v[0];
+        point->members = v[1];
+    } else if (kind == RANGE) { /* name, flags, thread, process, handles */
         point->kind = ROCL_POINT_RANGE;
         point->end = INT64_MAX - (int64_t)rec.key[2];
         point->name = (uint32_t)v[0];
@@ -275,10 +283,6 @@ bool rocl_points_next(rocl_points *self, rocl_point *point, rocl_status *st, roc
         point->name = (uint32_t)v[1];
         point->thread = (uint32_t)v[2];
         point->places[ROCL_ON_STREAM] = (uint32_t)v[3];
-    } else if (!rec.key[3]) { /* number, kernels */
-        point->kind = ROCL_POINT_COLLECTIVE;
-        point->number = v[0];
-        point->kernels = v[1];
     } else { /* duration; name, is it a copy, is its call known; stream, queue; process; GPU */
         point->kind = ROCL_POINT_WORK;
         point->number = rec.key[3];
@@ -303,6 +307,7 @@ rocl_status rocl_points_open(rocl_points **out, rocl_collector *c, rocl_error *e
         return rocl_fail_memory(err);
     *out = &p->pub;
     p->c = c;
+    p->match.meetings = ROCL_BIT(ROCL_MEET_MPI);
     c->fields |= ROCL_FIELD_HANDLES;
     p->collective_kernels = rocl_collector_sorter(c, 4);
     p->collective_members = rocl_collector_sorter(c, 4);

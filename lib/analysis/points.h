@@ -1,5 +1,5 @@
 /* The points of a trace in order of time, for following dependencies: begins of ranges, launches of
- * GPU work, and its begins; the begin of a collective's kernel is preceded by the collective.
+ * GPU work, and its begins; the begin of a kernel or range of a collective is preceded by that.
  *
  *     rocl_points_add_batch        ranges, kernels and copies, as they come
  *     rocl_points_look_up_calls    in look_up_calls of the collector
@@ -46,7 +46,7 @@ typedef struct rocl_point {
     /* Places of work, from 1 on; 0: unknown; the GPU is always known. Of a launch the stream. */
     uint32_t places[ROCL_PLACES];
     bool is_copy, is_launched; /* is_launched: there was a point before that is its launch */
-    uint64_t kernels;          /* how many a collective has */
+    uint64_t members;          /* kernels or ranges of a collective */
 } rocl_point;
 
 typedef struct rocl_points {

@@ -381,7 +381,7 @@ typedef struct cause_row {
 static const rocl_column cause_columns[] = {
     {"cause", "Cause", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(cause)},
     {"count", "Count", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(delay.taken)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
+    {"percent", "Of delays %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(delay.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_average, cause_row, delay)},

@@ -134,8 +134,7 @@ const rocl_report_def rocl_report_defs[ROCL_REPORTS] = {
                            "steps of a program, what stands out in them, and kernels that repeat"},
     [ROCL_REPORT_RANKS] = {"ranks",
                            {"rank", "Ranks"},
-                           "how evenly ranks work, how late they reach collectives, and who "
-                           "waits"},
+                           "which rank is late and why, how evenly ranks work, and collectives"},
     [ROCL_REPORT_COUNTERS] = {"counters",
                               {"counter", "Counters"},
                               "counters of kernels; power, frequency and other samples; energy"},
@@ -167,7 +166,7 @@ const char *rocl_report_help(rocl_report r)
     return (unsigned)r < ROCL_REPORTS ? rocl_report_defs[r].help : "";
 }
 
-bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def)
+static bool is_printed(const rocl_stats_options *o, const rocl_table_def *def)
 {
     bool listed = !o->tables, reported = false;
     for (const char *const *key = o->tables; key && *key && !listed; key++)
@@ -175,6 +174,11 @@ bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def)
     for (unsigned r = 0; r < ROCL_REPORTS && listed && !reported; r++)
         reported = o->reports >> r & 1 && def->tab == &rocl_report_defs[r].tab;
     return reported;
+}
+
+bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def)
+{
+    return is_printed(o, def) || rocl_evidence_of(o, def->key);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -191,12 +195,40 @@ static const char *const *copy_class_names(rocl_tables *out, const rocl_kernel_c
     return names;
 }
 
+/* The same table with the columns that are listed, in any of the forms that they may have. */
+static void begin_evidence(rocl_report_rows *r, const char *listed)
+{
+    rocl_tables *out = r->out;
+    out->evidence = out->evidence ? out->evidence : rocl_tables_new();
+    rocl_table_column *columns =
+        rocl_arena_alloc(&out->arena, r->def->column_count * sizeof *columns);
+    size_t n = 0;
+    for (size_t i = 0; columns && i < r->def->column_count; i++) {
+        const rocl_column *d = &r->def->columns[i];
+        char word[64];
+        bool twice = d->when & ROCL_IF_IDS && !r->c->ids;
+        snprintf(word, sizeof word, " %s ", d->key);
+        for (size_t k = 0; k < n; k++)
+            twice |= !strcmp(columns[k].key, d->key);
+        if (twice || !strstr(listed, word))
+            continue;
+        columns[n++] = (rocl_table_column){d->key, d->title, d->unit};
+        r->whole_shown |= UINT64_C(1) << i;
+    }
+    r->whole = columns && out->evidence
+                   ? rocl_tables_add(out->evidence, r->def->key, r->def->title, columns, n)
+                   : NULL;
+    out->incomplete |= !r->whole;
+}
+
 rocl_report_rows rocl_begin_table(const rocl_collector *c, rocl_tables *out,
                                   const rocl_table_def *def, uint32_t conditions)
 {
     const rocl_stats_options *o = c->options;
     rocl_report_rows r = {.c = c, .out = out, .def = def};
-    if (c->def && !rocl_table_wanted(o, def))
+    if (c->def && rocl_evidence_of(o, def->key))
+        begin_evidence(&r, rocl_evidence_of(o, def->key));
+    if (c->def && !is_printed(o, def))
         return r;
     int64_t first = 0, last;
     bool times = false, classes = false;
@@ -245,12 +277,13 @@ void rocl_set_origin(const rocl_report_rows *r, int64_t then)
 
 /* others: how many rows the row is the sum of; 0: it is one of its own. cell: the first of the row;
  * NULL: memory is out. */
-static void put_cells(const rocl_report_rows *r, rocl_datum *cell, const void *row, size_t others)
+static void put_cells(const rocl_report_rows *r, uint64_t shown, rocl_datum *cell, const void *row,
+                      size_t others)
 {
     r->out->incomplete |= !cell;
     for (size_t i = 0; cell && i < r->def->column_count; i++) {
         const rocl_column *d = &r->def->columns[i];
-        if (!(r->shown >> i & 1))
+        if (!(shown >> i & 1))
             continue;
         if (others && d->when & ROCL_OTHERS) {
             char text[64];
@@ -266,11 +299,21 @@ static void put_cells(const rocl_report_rows *r, rocl_datum *cell, const void *r
 static void put_row(const rocl_report_rows *r, const void *row, size_t others)
 {
     if (r->table)
-        put_cells(r, rocl_table_row(r->table), row, others);
+        put_cells(r, r->shown, rocl_table_row(r->table), row, others);
+}
+
+/* Evidence is cut off where no finding can rest on what is left: its rows are sorted. */
+enum { EVIDENCE_ROWS = 10000 };
+
+static void keep_evidence(const rocl_report_rows *r, const void *row)
+{
+    if (r->whole && r->whole->row_count < EVIDENCE_ROWS)
+        put_cells(r, r->whole_shown, rocl_table_row(r->whole), row, 0);
 }
 
 void rocl_add_row(const rocl_report_rows *r, const void *row)
 {
+    keep_evidence(r, row);
     put_row(r, row, 0);
 }
 
@@ -306,7 +349,7 @@ static void keep_rests(const rocl_report_rows *r, rocl_make_row *make, const voi
             if (k < n - 1 && add)
                 add(sum, next);
             if (k < count)
-                put_cells(r, rests + k * cells, sum, n - k);
+                put_cells(r, r->shown, rests + k * cells, sum, n - k);
             next = sum;
             sum = sum == sums ? sums + size : sums;
         }
@@ -319,20 +362,24 @@ static void keep_rests(const rocl_report_rows *r, rocl_make_row *make, const voi
 void rocl_add_made_rows(const rocl_report_rows *r, rocl_make_row *make, const void *ctx, size_t n,
                         size_t size, void (*add)(void *sum, const void *row))
 {
-    const size_t shown = rocl_rows_shown(r->c->options, n);
-    if (!r->table)
+    const size_t shown = r->table ? rocl_rows_shown(r->c->options, n) : 0;
+    if (!r->table && !r->whole)
         return;
     char *row = malloc(2 * size), *sum = row + size;
     r->out->incomplete |= !row;
     if (!row)
         return;
-    if (r->c->options->rests)
+    for (size_t i = 0; r->whole && i < n && i < EVIDENCE_ROWS; i++) {
+        make(ctx, i, row);
+        keep_evidence(r, row);
+    }
+    if (r->table && r->c->options->rests)
         keep_rests(r, make, ctx, n, shown, size, add);
     for (size_t i = 0; i < shown; i++) {
         make(ctx, i, row);
-        rocl_add_row(r, row);
+        put_row(r, row, 0);
     }
-    if (shown < n) {
+    if (r->table && shown < n) {
         make(ctx, shown, sum);
         for (size_t i = shown + 1; i < n && add; i++) {
             make(ctx, i, row);
@@ -367,9 +414,11 @@ void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(note, sizeof note, fmt, ap);
     va_end(ap);
+    const size_t len = n < (int)sizeof note ? (size_t)n : sizeof note - 1;
     if (r->table)
-        r->table->note =
-            rocl_tables_text(r->out, note, n < (int)sizeof note ? (size_t)n : sizeof note - 1);
+        r->table->note = rocl_tables_text(r->out, note, len);
+    if (r->whole)
+        r->whole->note = rocl_tables_text(r->out, note, len);
 }
 
 void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies)
@@ -566,7 +615,10 @@ rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 
 rocl_status rocl_check_complete(const rocl_tables *out, const rocl_trace *t, rocl_error *err)
 {
-    return out->incomplete || !rocl_strings_complete(t->strings) ? rocl_fail_memory(err) : ROCL_OK;
+    return out->incomplete || (out->evidence && out->evidence->incomplete) ||
+                   !rocl_strings_complete(t->strings)
+               ? rocl_fail_memory(err)
+               : ROCL_OK;
 }
 
 /* Does a sum say no more than that it is too large? See rocl_add_saturated. */

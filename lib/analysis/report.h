@@ -74,7 +74,7 @@ struct rocl_collector_def {
     const rocl_gather_def *gather;
 };
 
-/* Is it a table of a report that is wanted, and not left out? */
+/* Is it a table of a report that is wanted, and not left out; or do findings rest on it? */
 bool rocl_table_wanted(const rocl_stats_options *o, const rocl_table_def *def);
 
 /* A sorter that is sealed after each task, and freed with the collector. NULL: memory is out. */
@@ -197,6 +197,9 @@ struct rocl_report_rows {
     rocl_table *table; /* NULL: memory is out, or it is not wanted */
     const rocl_table_def *def;
     uint64_t shown; /* by column */
+    /* The same for findings: all rows, whatever the options are. */
+    rocl_table *whole;
+    uint64_t whole_shown;
 };
 
 /* A new table. conditions: of ROCL_IF_OWN those that hold; the others follow from the options. */
@@ -312,12 +315,12 @@ extern const rocl_collector_def rocl_attribution_collector, rocl_calls_collector
     rocl_timeline_collector, rocl_histogram_collector, rocl_launch_collector,
     rocl_markers_collector, rocl_ranks_collector, rocl_memory_collector, rocl_counter_collector,
     rocl_derived_collector, rocl_doctor_collector, rocl_streams_collector, rocl_samples_collector,
-    rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector,
-    rocl_collectives_collector, rocl_steps_collector, rocl_queues_collector, rocl_graphs_collector,
-    rocl_sequences_collector, rocl_critical_path_collector;
+    rocl_energy_collector, rocl_occupancy_collector, rocl_roofline_collector, rocl_steps_collector,
+    rocl_queues_collector, rocl_graphs_collector, rocl_sequences_collector,
+    rocl_critical_path_collector;
 
 /* The tables that other functions than rocl_stats() make, NULL at the end. */
-extern const rocl_table_def *const rocl_advice_tables[],
+extern const rocl_table_def *const rocl_finding_tables[],
     *const rocl_compare_tables[], *const rocl_description_tables[],
                                       *const rocl_show_tables[], *const rocl_correlate_tables[],
                                                                      *const rocl_recipe_tables[],
@@ -325,10 +328,11 @@ extern const rocl_table_def *const rocl_advice_tables[],
 
 /* Adds a header: what was traced, and the events of the last run over it (header.c). */
 typedef enum rocl_header { ROCL_HEADER, ROCL_HEADER_A, ROCL_HEADER_B } rocl_header;
+extern const rocl_table_def rocl_header_tables[];
 rocl_status rocl_put_header(rocl_tables *out, const rocl_trace *t, rocl_header which,
                             rocl_error *err);
 /* A header in two steps: the cells of the row, whose texts `texts` owns; the table. */
-enum { ROCL_HEADER_FIELDS = 10 };
+enum { ROCL_HEADER_DURATION = 6, ROCL_HEADER_FIELDS = 10 };
 rocl_status rocl_make_header(rocl_datum cells[ROCL_HEADER_FIELDS], rocl_tables *texts,
                              const rocl_trace *t, rocl_error *err);
 void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_FIELDS],
@@ -336,5 +340,10 @@ void rocl_put_header_cells(rocl_tables *out, const rocl_datum cells[ROCL_HEADER_
 const char *rocl_header_key(unsigned i);
 bool rocl_header_is_text(unsigned i); /* else a number */
 
-/* Adds the tables "advice" and "advice_rules", made of those that there are (advice.c). */
-rocl_status rocl_advise(rocl_tables *tables, const rocl_stats_options *o, rocl_error *err);
+/* Puts the table "findings" before all others but headers, and "rules" at the end, made of the
+ * evidence that there is (findings.c). wall: ns of the whole trace. t: NULL in tests. */
+rocl_status rocl_put_findings(rocl_tables *out, rocl_trace *t, int64_t wall,
+                              const rocl_stats_options *o, rocl_error *err);
+/* The columns " key key " of a table that findings need, so that they are kept as evidence; NULL:
+ * none. */
+const char *rocl_evidence_of(const rocl_stats_options *o, const char *table);

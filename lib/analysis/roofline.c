@@ -8,6 +8,7 @@
  * In memory are the groups (operators of one name with inputs of one shape and type), the operators
  * that are open at a time on a thread, and the work of these. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ typedef struct roofline {
     rocl_collector c;
     rocl_sorter *work, *host;
     rocl_keyed ops;
-    rocl_peak peak;     /* name NULL: none was named */
+    rocl_peak peak;
+    rocl_buf no_peak;   /* why not */
     int64_t all;        /* GPU time */
     uint64_t shapeless; /* known operators whose shapes or types do not tell */
     uint64_t *lost;     /* lost ones by worker */
@@ -277,7 +279,7 @@ static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define CELL(field) ROCL_CELL(op_row, field)
-/* Where a peak was named. */
+/* Where a peak is known. */
 #define IF_PEAK ROCL_IF_OWN
 
 static const rocl_column columns[] = {
@@ -287,7 +289,7 @@ static const rocl_column columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(sums.calls)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, CELL(sums.kernels)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(sums.time)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of GPU time %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"flops", "FLOP", ROCL_UNIT_NUMBER, ROCL_IN_REST | ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_number, op_row, flops)},
     {"bytes", "Bytes", ROCL_UNIT_BYTES, ROCL_IN_REST | ROCL_MINOR,
@@ -326,9 +328,9 @@ static void describe_row(const roofline *f, op_row *r)
         return;
     const double compute = r->flops > 0 ? r->flops / rate : 0, move = r->bytes / bandwidth;
     const double least = 1e9 * fmax(compute, move); /* ns */
-    r->bound = compute > move ? "compute" : "memory";
     r->least = least < 9e18 ? (int64_t)least : -1;
     r->of_peak = 100 * rocl_ratio(least, (double)r->sums.time);
+    r->bound = r->of_peak > 100 ? "doubtful" : compute > move ? "compute" : "memory";
 }
 
 static void add_row(void *into, const void *from)
@@ -354,8 +356,9 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 static rocl_status finish_roofline(void *self, rocl_tables *out, rocl_error *err)
 {
     roofline *f = self;
-    size_t n;
+    size_t n, above = 0;
     int64_t known = 0;
+    char doubt[100] = "";
     const rocl_status st = sweep_operators(f, err);
     if (st != ROCL_OK)
         return st;
@@ -365,16 +368,23 @@ static rocl_status finish_roofline(void *self, rocl_tables *out, rocl_error *err
     for (size_t i = 0; i < n; i++) {
         known = rocl_add_saturated(known, rows[i].sums.time);
         describe_row(f, &rows[i]);
+        above += rows[i].of_peak > 100;
     }
+    if (above)
+        snprintf(doubt, sizeof doubt, "; %zu above the peak: the shapes or the peak are wrong",
+                 above);
     qsort_r(rows, n, sizeof *rows, compare_rows, f);
     const rocl_report_rows r =
         rocl_begin_table(&f->c, out, &roofline_table, f->peak.name ? IF_PEAK : 0);
     if (n)
-        rocl_set_note(&r,
-                      "%.1f %% of the GPU time is of operators whose work is known%s%.40s; of %llu "
-                      "calls of such operators the shapes or types do not tell",
-                      rocl_percent(known, f->all), f->peak.name ? "; peak: " : "",
-                      f->peak.name ? f->peak.name : "", (unsigned long long)f->shapeless);
+        rocl_set_note(
+            &r,
+            "%.1f %% of the GPU time is of operators whose work is known; %s%.*s; of %llu "
+            "calls of such operators the shapes or types do not tell%s",
+            rocl_percent(known, f->all), f->peak.name ? "peak: " : "",
+            (int)(f->peak.name ? strlen(f->peak.name) : f->no_peak.len),
+            f->peak.name ? f->peak.name : (const char *)f->no_peak.data,
+            (unsigned long long)f->shapeless, doubt);
     else
         rocl_set_note(&r, "no operators with shapes: record with record_shapes=True");
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_row);
@@ -395,13 +405,16 @@ static rocl_status open_roofline(void *self, rocl_error *err)
     if (!f->work || !f->host || !f->lost)
         return rocl_fail_memory(err);
     const rocl_status st = rocl_keyed_open(&f->ops, &op_table, &f->c, err);
-    return st == ROCL_OK && o->peak ? rocl_peak_find(&f->peak, o->peak, o->peaks, err) : st;
+    return st != ROCL_OK ? st
+           : o->peak     ? rocl_peak_find(&f->peak, o->peak, o->peaks, err)
+                         : rocl_peak_of_gpus(&f->peak, &f->no_peak, f->c.trace, o->peaks, err);
 }
 
 static void close_roofline(void *self)
 {
     roofline *f = self;
     rocl_peak_free(&f->peak);
+    rocl_buf_free(&f->no_peak);
     free(f->lost);
 }
 

@@ -38,7 +38,7 @@ static const struct command_tables {
     bool all;                            /* all of them are always present */
     const char *data; /* the schema of other data, members of its object; or NULL */
 } commands[] = {
-    {"stats", true, rocl_advice_tables, false, NULL},
+    {"stats", true, rocl_finding_tables, false, NULL},
     {"compare", false, rocl_compare_tables, false, NULL},
     {"info", false, rocl_description_tables, false, NULL},
     {"show", false, rocl_show_tables, false, NULL},
@@ -261,7 +261,7 @@ static void put_envelope_member(schema *s, unsigned member, const char *command,
         [ROCL_ANSWER_ROCLINE] = "\"type\": \"string\"",
         [ROCL_ANSWER_WARNINGS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
         [ROCL_ANSWER_ERRORS] = "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}",
-        [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 5",
+        [ROCL_ANSWER_EXIT_CODE] = "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 6",
     };
     begin_object(s, rocl_answer_members[member].key);
     put_text_member(s, "description", rocl_answer_members[member].help);
@@ -275,7 +275,7 @@ static void put_envelope_member(schema *s, unsigned member, const char *command,
         put_text_member(s, "const", command);
     } else if (member == ROCL_ANSWER_COMMAND) {
         put_text_member(s, "type", "string");
-    } else if (member == ROCL_ANSWER_TRACE) {
+    } else if (member == ROCL_ANSWER_TRACE || member == ROCL_ANSWER_TRACE_B) {
         put_trace_schema(s);
     } else if (tables && tables->data) {
         begin_line(s);
@@ -330,11 +330,13 @@ rocl_status rocl_write_schema(const char *command, const char *path, rocl_error 
     put_text_member(&s, "type", "object");
     begin_required(&s);
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
-        put_required(&s, rocl_answer_members[i].key);
+        if (rocl_answer_has(command, i))
+            put_required(&s, rocl_answer_members[i].key);
     rocl_buf_byte(&s.b, ']');
     begin_object(&s, "properties");
     for (unsigned i = 0; i < ROCL_ANSWER_MEMBERS; i++)
-        put_envelope_member(&s, i, command, tables);
+        if (!command || rocl_answer_has(command, i))
+            put_envelope_member(&s, i, command, tables);
     end_properties(&s);
     put_definitions(&s);
     end_object(&s);

@@ -465,7 +465,7 @@ static const rocl_column sequence_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, SUM(calls)},
     {"streams", "Streams", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL(sequence, lanes)},
     {"total_ns", "Total", ROCL_UNIT_NS, SUM(total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, SUM(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, SUM(percent)},
     {"average_ns", "Average", ROCL_UNIT_NS, CELL(average)},
     {"gaps_ns", "Gaps", ROCL_UNIT_NS, SUM(gaps)},
     {"gaps_average_ns", "Gaps, average", ROCL_UNIT_NS, CELL(gap_average)},

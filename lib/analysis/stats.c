@@ -16,15 +16,15 @@
 
 /* In the order of their tables. Calls come first: others look them up. */
 static const rocl_collector_def *const collectors[] = {
-    &rocl_calls_collector,       &rocl_summary_collector,       &rocl_overlap_collector,
-    &rocl_gaps_collector,        &rocl_lane_gaps_collector,     &rocl_timeline_collector,
-    &rocl_histogram_collector,   &rocl_launch_collector,        &rocl_markers_collector,
-    &rocl_ranks_collector,       &rocl_memory_collector,        &rocl_counter_collector,
-    &rocl_derived_collector,     &rocl_streams_collector,       &rocl_samples_collector,
-    &rocl_energy_collector,      &rocl_occupancy_collector,     &rocl_roofline_collector,
-    &rocl_attribution_collector, &rocl_collectives_collector,   &rocl_doctor_collector,
-    &rocl_steps_collector,       &rocl_queues_collector,        &rocl_graphs_collector,
-    &rocl_sequences_collector,   &rocl_critical_path_collector,
+    &rocl_calls_collector,         &rocl_summary_collector,   &rocl_overlap_collector,
+    &rocl_gaps_collector,          &rocl_lane_gaps_collector, &rocl_timeline_collector,
+    &rocl_histogram_collector,     &rocl_launch_collector,    &rocl_markers_collector,
+    &rocl_ranks_collector,         &rocl_memory_collector,    &rocl_counter_collector,
+    &rocl_derived_collector,       &rocl_streams_collector,   &rocl_samples_collector,
+    &rocl_energy_collector,        &rocl_occupancy_collector, &rocl_roofline_collector,
+    &rocl_attribution_collector,   &rocl_doctor_collector,    &rocl_steps_collector,
+    &rocl_queues_collector,        &rocl_graphs_collector,    &rocl_sequences_collector,
+    &rocl_critical_path_collector,
 };
 
 enum { COLLECTORS = sizeof collectors / sizeof *collectors };
@@ -475,9 +475,10 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     rocl_status st = rocl_domains_check(o->domains, err);
     for (const char *const *key = o->tables; key && *key && st == ROCL_OK; key++) {
         size_t i = 0;
-        while (rocl_report_table_def(i) && strcmp(rocl_report_table_def(i)->key, *key) != 0)
+        const char *word;
+        while ((word = rocl_table_word(NULL, i)) && strcmp(word, *key) != 0)
             i++;
-        if (!rocl_report_table_def(i))
+        if (!word)
             st = rocl_fail(err, ROCL_USAGE, "\"%s\" is not a table of a report", *key);
     }
     for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)
@@ -514,8 +515,9 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
             st = rocl_fail_memory(err);
         rocl_tables_free(s.tables[i]);
     }
-    if (st == ROCL_OK && o->advice)
-        st = rocl_advise(out, o, err);
+    int64_t first = 0, last = 0;
+    if (st == ROCL_OK && rocl_trace_times(t, &first, &last) + 1)
+        st = rocl_put_findings(out, t, last - first, o, err);
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
     for (unsigned i = 0; i < s.count; i++)

@@ -353,7 +353,7 @@ static const rocl_column name_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, ROCL_CELL(name_row, calls)},
     {"calls_per_step", "Per step", ROCL_UNIT_NUMBER, CELL(calls_per_step)},
     {"total_ns", "Total", ROCL_UNIT_NS, REST(d.total)},
-    {"percent", "%", ROCL_UNIT_PERCENT, REST(percent)},
+    {"percent", "Of step work %", ROCL_UNIT_PERCENT, REST(percent)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_average, name_row, d)},
     {"median_ns", "Median", ROCL_UNIT_NS, CELL(d.median)},

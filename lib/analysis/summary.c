@@ -376,10 +376,11 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
 
 static const rocl_column domain_columns[] = {
     {"name", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(domain)},
+    {"side", "On", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(group)},
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_SUM, CELL(g.d.taken)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, CELL(g.d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, g.d)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_SUM, CELL(percent)},
+    {"percent", "Of GPU time %", ROCL_UNIT_PERCENT, ROCL_SUM, CELL(percent)},
     {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.min)},
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
     {"stddev_ns", "StdDev", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(stddev, g.d)},
@@ -395,7 +396,8 @@ static int compare_domains(const void *a, const void *b)
     return c ? c : rocl_number_order(x->g.key.domain, y->g.key.domain);
 }
 
-/* From the events, not from averages of averages: groups are merged exactly. */
+/* From the events, not from averages of averages: groups are merged exactly. Host times are nested,
+ * and run beside those of GPUs: shares are only of the time of GPU work. */
 static void put_domains(const summary *s, rocl_tables *out)
 {
     summary_row sums[ROCL_DOMAINS];
@@ -407,15 +409,16 @@ static void put_domains(const summary *s, rocl_tables *out)
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         sums[d].g.key.domain = d;
         sums[d].domain = rocl_domain_name((rocl_domain)d);
+        sums[d].group = d == ROCL_DOMAIN_KERNELS || d == ROCL_DOMAIN_MEMORY_COPIES ? "GPU" : "host";
         if (!rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
             sums[d].g.d.taken = 0;
-        else
+        else if (*sums[d].group == 'G')
             all = rocl_add_saturated(all, sums[d].g.d.total);
     }
     qsort(sums, ROCL_DOMAINS, sizeof *sums, compare_domains);
     rocl_report_rows r = rocl_begin_table(&s->c, out, &domain_table, 0);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
-        sums[d].all = all;
+        sums[d].all = *sums[d].group == 'G' ? all : 0;
         describe_summary_row(&sums[d]);
         if (sums[d].g.d.taken)
             rocl_add_row(&r, &sums[d]);
@@ -438,7 +441,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
 #define IF_DOMAINS ROCL_IF_OWN
 #define IF_GROUPS  ROCL_IF_OWN_2
 
-#define NAME_COLUMNS                                                                               \
+#define NAME_COLUMNS(of)                                                                           \
     {"group", "Group", ROCL_UNIT_TEXT, IF_GROUPS | ROCL_IN_REST, CELL(group)},                     \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_GROUPS, CELL(domain)},                             \
         {"domain", "Domain", ROCL_UNIT_TEXT, IF_DOMAINS | ROCL_IN_REST, CELL(domain)},             \
@@ -453,7 +456,7 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
         {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},             \
         {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},             \
         {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},              \
-        {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                          \
+        {"percent", "Of " of " %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},                \
         {"min_ns", "Min", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.min)},                              \
         {"median_ns", "Median", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.median)},                      \
         {"p90_ns", "P90", ROCL_UNIT_NS, ROCL_IF_FULL, CELL(g.d.p90)},                              \
@@ -466,16 +469,17 @@ static rocl_datum field_dims(const rocl_report_rows *r, const void *field)
         "longest_id", "Id of the longest", ROCL_UNIT_TEXT, ROCL_IF_IDS, CELL(sums.longest.event)   \
     }
 
-static const rocl_column name_columns[] = {NAME_COLUMNS};
+static const rocl_column name_columns[] = {NAME_COLUMNS("domain")};
+static const rocl_column group_columns[] = {NAME_COLUMNS("group")};
 static const rocl_column kernel_columns[] = {
-    NAME_COLUMNS,
+    NAME_COLUMNS("kernels"),
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_IF_FULL, CELL_BY(class, g.key.name)},
 };
 
 static const rocl_table_def summary_table = {ROCL_TAB(SUMMARY), "summary",
                                              "Time by domain and name", ROCL_COLUMNS(name_columns)};
-static const rocl_table_def group_table = {ROCL_TAB(SUMMARY), "summary_groups",
-                                           "Time by groups of domains", ROCL_COLUMNS(name_columns)};
+static const rocl_table_def group_table = {
+    ROCL_TAB(SUMMARY), "summary_groups", "Time by groups of domains", ROCL_COLUMNS(group_columns)};
 static const rocl_table_def kernel_table = {ROCL_TAB(KERNELS), "kernels", "Kernels",
                                             ROCL_COLUMNS(kernel_columns)};
 
@@ -488,7 +492,7 @@ static const rocl_column class_columns[] = {
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_SUM, CELL(g.d.taken)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_IN_REST | ROCL_SUM, CELL(g.d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_IN_REST, CELL_BY(average, g.d)},
-    {"percent", "%", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
+    {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
     {"min_ns", "Min", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.min)},
     {"max_ns", "Max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(g.d.max)},
 };

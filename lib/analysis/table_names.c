@@ -10,7 +10,7 @@ const char *rocl_table_word(const void *ctx, size_t i)
     if (i < reports)
         return rocl_report_table_def(i)->key;
     i -= reports;
-    for (const rocl_table_def *const *d = rocl_advice_tables; *d; d++)
+    for (const rocl_table_def *const *d = rocl_finding_tables; *d; d++)
         if (i-- == 0)
             return (*d)->key;
     for (const rocl_table_def *const *d = rocl_compare_tables; *d; d++)

@@ -117,11 +117,11 @@ static const rocl_column slice_columns[] = {
     {"start_ns", "Start", ROCL_UNIT_TIME, CELL(start)},
     {"end_ns", "End", ROCL_UNIT_TIME, CELL(end)},
     {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[KERNEL])},
-    {"kernel_percent", "Kernels %", ROCL_UNIT_PERCENT, CELL(percent[KERNEL])},
+    {"kernel_percent", "Kernels of slice %", ROCL_UNIT_PERCENT, CELL(percent[KERNEL])},
     {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[COPY])},
-    {"copy_percent", "Copies %", ROCL_UNIT_PERCENT, CELL(percent[COPY])},
+    {"copy_percent", "Copies of slice %", ROCL_UNIT_PERCENT, CELL(percent[COPY])},
     {"busy_ns", "Busy", ROCL_UNIT_NS, CELL(ns[EITHER])},
-    {"busy_percent", "Busy %", ROCL_UNIT_PERCENT, CELL(percent[EITHER])},
+    {"busy_percent", "Busy of slice %", ROCL_UNIT_PERCENT, CELL(percent[EITHER])},
     {"idle_ns", "Idle", ROCL_UNIT_NS, CELL(idle)},
     {"kernels", "Started", ROCL_UNIT_COUNT, CELL(kernels)},
 };
@@ -130,7 +130,7 @@ static const rocl_column slice_columns[] = {
 typedef struct line_row {
     const rocl_gpu *gpu;
     const char *measure, *line;
-    double slice_ns, percent;
+    double slice_ns;
 } line_row;
 
 #undef CELL
@@ -141,7 +141,6 @@ static const rocl_column line_columns[] = {
     {"what", "What", ROCL_UNIT_TEXT, CELL(measure)},
     {"line", "Share of each slice", ROCL_UNIT_TEXT, CELL(line)},
     {"slice_ns", "Slice", ROCL_UNIT_NS, CELL(slice_ns)},
-    {"average_percent", "Average %", ROCL_UNIT_PERCENT, CELL(percent)},
 };
 
 static const rocl_table_def slice_table = {ROCL_TAB(OVERLAP), "timeline", "Timeline per GPU",
@@ -195,17 +194,14 @@ static rocl_status add_line_rows(const timeline *tl, uint64_t gpu, const slice *
         return rocl_fail_memory(err);
     for (measure a = 0; a < MEASURES; a++) {
         char *end = line;
-        int64_t sum = 0;
         for (uint64_t i = 0; i < time.count; i++) {
             int64_t length = rocl_slice_begin(&time, i + 1) - rocl_slice_begin(&time, i);
             end = stpcpy(end, level_sign(slices[i].ns[a], length, tl->sweep.c.options->ascii));
-            sum += slices[i].ns[a];
         }
         rocl_add_row(r, &(line_row){.gpu = &tl->sweep.c.trace->gpus[gpu],
                                     .measure = names[a],
                                     .line = line,
-                                    .slice_ns = (double)time.length / (double)time.count,
-                                    .percent = rocl_percent(sum, (int64_t)time.length)});
+                                    .slice_ns = (double)time.length / (double)time.count});
     }
     free(line);
     return ROCL_OK;

@@ -31,6 +31,7 @@ typedef enum rocl_status {
     ROCL_INPUT = 3,    /* an input cannot be read or is not as it should be */
     ROCL_OUTPUT = 4,   /* the output cannot be written */
     ROCL_INTERNAL = 5, /* memory, threads, or a bug */
+    ROCL_LIMIT = 6,    /* done, but a limit that the user set is exceeded; no call returns it */
 } rocl_status;
 
 typedef struct rocl_error rocl_error;

@@ -9,6 +9,8 @@
 #include "base/map.h"
 #include "base/order.h"
 #include "model/kernel_class.h"
+#include "model/kinds.h"
+#include "model/steps.h"
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
@@ -27,13 +29,14 @@ rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n)
         const char *word;
         rocl_collective_kind kind;
     } words[] = {
+        {"reducelocal", ROCL_COLLECTIVE_OTHER},   {"neighbor", ROCL_COLLECTIVE_OTHER},
         {"allreduce", ROCL_COLLECTIVE_ALLREDUCE}, {"crossdevicereduce", ROCL_COLLECTIVE_ALLREDUCE},
         {"allgather", ROCL_COLLECTIVE_ALLGATHER}, {"reducescatter", ROCL_COLLECTIVE_REDUCESCATTER},
         {"alltoall", ROCL_COLLECTIVE_ALLTOALL},   {"broadcast", ROCL_COLLECTIVE_BROADCAST},
-        {"sendrecv", ROCL_COLLECTIVE_POINT},      {"send", ROCL_COLLECTIVE_POINT},
-        {"recv", ROCL_COLLECTIVE_POINT},          {"gather", ROCL_COLLECTIVE_GATHER},
-        {"scatter", ROCL_COLLECTIVE_SCATTER},     {"barrier", ROCL_COLLECTIVE_BARRIER},
-        {"reduce", ROCL_COLLECTIVE_REDUCE}};
+        {"bcast", ROCL_COLLECTIVE_BROADCAST},     {"sendrecv", ROCL_COLLECTIVE_POINT},
+        {"send", ROCL_COLLECTIVE_POINT},          {"recv", ROCL_COLLECTIVE_POINT},
+        {"gather", ROCL_COLLECTIVE_GATHER},       {"scatter", ROCL_COLLECTIVE_SCATTER},
+        {"barrier", ROCL_COLLECTIVE_BARRIER},     {"reduce", ROCL_COLLECTIVE_REDUCE}};
     char text[128];
     size_t len = 0;
     for (size_t i = 0; i < n && len + 1 < sizeof text && name[i] != '('; i++)
@@ -44,6 +47,28 @@ rocl_collective_kind rocl_collective_kind_of(const char *name, size_t n)
         if (strstr(text, words[i].word))
             return words[i].kind;
     return ROCL_COLLECTIVE_OTHER;
+}
+
+rocl_meeting rocl_meeting_of(const char *name, size_t n)
+{
+    static const struct {
+        const char *begin;
+        rocl_meeting meeting;
+    } families[] = {{"MPI_", ROCL_MEET_MPI},
+                    {"PMPI_", ROCL_MEET_MPI},
+                    {"nccl", ROCL_MEET_CALLS},
+                    {"rccl", ROCL_MEET_CALLS}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t len = strlen(families[i].begin);
+        if (n <= len || strncasecmp(name, families[i].begin, len))
+            continue;
+        const rocl_collective_kind kind = rocl_collective_kind_of(name, n);
+        const bool waits = families[i].meeting != ROCL_MEET_MPI || toupper(name[len]) != 'I';
+        return waits && kind != ROCL_COLLECTIVE_OTHER && kind != ROCL_COLLECTIVE_POINT
+                   ? families[i].meeting
+                   : ROCL_MEETINGS;
+    }
+    return ROCL_MEETINGS;
 }
 
 double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n)
@@ -98,7 +123,8 @@ typedef struct signature {
 } signature;
 
 typedef struct rocl_collective_worker {
-    rocl_ids is; /* by text of a kernel: is it one of communication? */
+    rocl_ids is;       /* by text of a kernel: is it one of communication? */
+    rocl_ids meetings; /* by text of a range: rocl_meeting */
 } rocl_collective_worker;
 
 enum { NAME, IN, OUT, TYPE, GROUP, RANKS, SIZE, SEQUENCE, WORDS };
@@ -138,8 +164,10 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
 
 void rocl_collectives_close(rocl_collectives *c)
 {
-    for (unsigned w = 0; c->workers && w < c->trace->opt.jobs; w++)
+    for (unsigned w = 0; c->workers && w < c->trace->opt.jobs; w++) {
         rocl_ids_free(&c->workers[w].is);
+        rocl_ids_free(&c->workers[w].meetings);
+    }
     free(c->workers);
     rocl_strings_free(c->participant_keys);
     rocl_strings_free(c->communicator_keys);
@@ -150,9 +178,11 @@ void rocl_collectives_close(rocl_collectives *c)
     free(c->participant_of);
     free(c->communicator_of);
     free(c->seen);
+    free(c->lengths);
 }
 
-bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
+/* Is a kernel of this name one of communication? False in *ok: memory is out. */
+static bool is_communication(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
 {
     const uint32_t known = rocl_ids_get(&c->workers[worker].is, name);
     size_t n;
@@ -214,35 +244,81 @@ static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dis
     *sequence = of[SEQUENCE] ? number_of(of[SEQUENCE]) + 1 : 0;
 }
 
+static rocl_status add_member(rocl_collectives *c, unsigned worker, const rocl_batch *b,
+                              const rocl_event *e, const rocl_gpu *gpu,
+                              const rocl_communicator *comm, const signature *s, uint64_t sequence,
+                              rocl_error *err)
+{
+    const participant_key p = {c->ranks.of[b->capture->index][e->process],
+                               gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0};
+    const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
+    const uint32_t in = rocl_strings_put(c->communicator_keys, (const char *)comm, sizeof *comm);
+    const uint32_t what = rocl_strings_put(c->signatures, (const char *)s, sizeof *s);
+    if (who == ROCL_NONE || in == ROCL_NONE || what == ROCL_NONE)
+        return rocl_fail_memory(err);
+    const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)e->start, b->capture->index,
+                             rocl_row_word(e->id, b->kind)};
+    const uint64_t numbers[] = {(uint64_t)(e->end - e->start), what, sequence};
+    uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
+    for (unsigned k = 0; k < 3; k++)
+        q = rocl_varint_put(q, numbers[k]);
+    return rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
+}
+
+/* A call or marker, if ranks meet in it. */
+static rocl_status add_range(rocl_collectives *c, unsigned worker, const rocl_batch *b,
+                             const rocl_event *e, rocl_error *err)
+{
+    rocl_ids *known = &c->workers[worker].meetings;
+    const uint32_t text = e->name == ROCL_NONE ? 0 : e->name;
+    uint32_t meeting = rocl_ids_get(known, text);
+    uint64_t number;
+    size_t n, stem;
+    if (meeting == ROCL_NONE) {
+        const char *name = rocl_strings_get(c->trace->strings, text, &n);
+        meeting = rocl_meeting_of(name, n);
+        if (meeting == ROCL_MEETINGS &&
+            rocl_step_names_match(c->trace->steps, name, n, &stem, &number))
+            meeting = ROCL_MEET_STEPS;
+        if (!rocl_ids_put(known, text, meeting))
+            return rocl_fail_memory(err);
+    }
+    if (!(c->meetings >> meeting & 1) || e->thread >= b->capture->thread_count ||
+        (meeting == ROCL_MEET_STEPS && b->kind != ROCL_MARKER))
+        return ROCL_OK;
+    const char *name = rocl_strings_get(c->trace->strings, text, &n);
+    rocl_communicator comm = {.kernel = text, .meeting = meeting};
+    signature s = {.name = text, .kind = ROCL_COLLECTIVE_BARRIER};
+    if (meeting != ROCL_MEET_STEPS)
+        s.kind = rocl_collective_kind_of(name, n);
+    else if (rocl_step_names_match(c->trace->steps, name, n, &stem, &number))
+        comm.name = rocl_strings_put(c->trace->strings, name, stem);
+    return comm.name == ROCL_NONE ? rocl_fail_memory(err)
+                                  : add_member(c, worker, b, e, NULL, &comm, &s, 0, err);
+}
+
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err)
 {
+    const bool ranges = b->kind != ROCL_DISPATCH;
     bool ok = true;
     rocl_status st = ROCL_OK;
+    if (ranges && (!c->meetings || c->ranks.count < 2))
+        return ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK && ok; i++) {
-        const rocl_dispatch *d = &b->dispatches[i];
-        if (!rocl_collectives_has(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
-            continue;
-        const rocl_gpu *gpu = rocl_gpu_of(b->capture, d->agent);
-        const participant_key p = {c->ranks.of[b->capture->index][d->e.process],
-                                   gpu ? (uint32_t)(gpu - c->trace->gpus) + 1 : 0};
         rocl_communicator comm;
         signature s;
         uint64_t sequence;
+        if (ranges) {
+            st = add_range(c, worker, b, &b->regions[i].e, err);
+            continue;
+        }
+        const rocl_dispatch *d = &b->dispatches[i];
+        if (!is_communication(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
+            continue;
         read_kernel(c, b, d, &comm, &s, &sequence);
-        const uint32_t who = rocl_strings_put(c->participant_keys, (const char *)&p, sizeof p);
-        const uint32_t in =
-            rocl_strings_put(c->communicator_keys, (const char *)&comm, sizeof comm);
-        const uint32_t what = rocl_strings_put(c->signatures, (const char *)&s, sizeof s);
-        if (who == ROCL_NONE || in == ROCL_NONE || what == ROCL_NONE)
-            return rocl_fail_memory(err);
-        const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)d->e.start, b->capture->index,
-                                 d->e.id};
-        const uint64_t numbers[] = {(uint64_t)(d->e.end - d->e.start), what, sequence};
-        uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
-        for (unsigned k = 0; k < 3; k++)
-            q = rocl_varint_put(q, numbers[k]);
-        st = rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
+        st = add_member(c, worker, b, &d->e, rocl_gpu_of(b->capture, d->agent), &comm, &s, sequence,
+                        err);
     }
     return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
 }
@@ -268,7 +344,7 @@ static int compare_communicators(const void *a, const void *b, void *ctx)
         (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)a, NULL);
     const uint32_t *y =
         (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)b, NULL);
-    for (unsigned i = 0; i < 3; i++) { /* three texts, and a number */
+    for (unsigned i = 0; i < 3; i++) { /* three texts, and two numbers */
         size_t n, m;
         const char *p = rocl_strings_get(c->trace->strings, x[i], &n);
         const char *q = rocl_strings_get(c->trace->strings, y[i], &m);
@@ -276,10 +352,11 @@ static int compare_communicators(const void *a, const void *b, void *ctx)
         if (order)
             return order;
     }
-    return (x[3] > y[3]) - (x[3] < y[3]);
+    return x[3] != y[3] ? (x[3] > y[3]) - (x[3] < y[3]) : (x[4] > y[4]) - (x[4] < y[4]);
 }
-_Static_assert(offsetof(rocl_communicator, kernel) == 8 && offsetof(rocl_communicator, size) == 12,
-               "communicators are compared as three texts and a number");
+_Static_assert(offsetof(rocl_communicator, kernel) == 8 &&
+                   offsetof(rocl_communicator, meeting) == 16,
+               "communicators are compared as three texts and two numbers");
 
 /* The ids of keys in an order: *of[id] is the position. Returns the ids, NULL: memory is out. */
 static uint32_t *order_keys(const rocl_collectives *c, const rocl_strings *keys, uint32_t **of,
@@ -306,8 +383,9 @@ static rocl_status order_all(rocl_collectives *c, rocl_error *err)
     c->participants = calloc(n, sizeof *c->participants);
     c->communicators = calloc(m, sizeof *c->communicators);
     c->seen = calloc(m, sizeof *c->seen);
+    c->lengths = calloc(m, sizeof *c->lengths);
     const bool ok = who && in && c->participant_of && c->communicator_of && c->participants &&
-                    c->communicators && c->seen;
+                    c->communicators && c->seen && c->lengths;
     for (size_t i = 0; ok && i + 1 < n; i++) {
         const participant_key *p =
             (const void *)rocl_strings_get(c->participant_keys, who[i], NULL);
@@ -357,7 +435,18 @@ typedef struct place {
     uint64_t sequence; /* of the last kernel */
     uint32_t epoch;    /* how often sequence numbers were reset */
     uint32_t again;    /* number of earlier ones with this sequence number, or with none */
+    uint64_t length;   /* ranges so far */
+    int64_t until;     /* the end of the last range */
 } place;
+
+/* A participant has had all its ranges of a communicator: as many as the ones before it? */
+static void end_place(rocl_collectives *c, const place *at)
+{
+    if (!at->length)
+        return;
+    uint64_t *length = &c->lengths[c->communicator_of[at->key >> 32]];
+    *length = !*length || *length == at->length ? at->length : UINT64_MAX;
+}
 
 /* A larger drop of sequence numbers is a reset; after a smaller one kernels only began out of
  * order. */
@@ -378,8 +467,15 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
         const uint32_t in = c->communicator_of[rec.key[0] >> 32],
                        who = c->participant_of[(uint32_t)rec.key[0]];
         if (rec.key[0] != at.key) {
-            at = (place){rec.key[0], UINT64_MAX, 0, 0};
+            end_place(c, &at);
+            at = (place){.key = rec.key[0], .sequence = UINT64_MAX, .until = INT64_MIN};
             c->seen[in]++;
+        }
+        if (c->communicators[in].meeting != ROCL_MEET_KERNELS) {
+            if ((int64_t)rec.key[1] < at.until) /* a part of the last one */
+                continue;
+            at.until = (int64_t)(rec.key[1] + v[0]);
+            at.length++;
         }
         const signature *s = (const void *)rocl_strings_get(c->signatures, (uint32_t)v[1], NULL);
         if (s->kind == ROCL_COLLECTIVE_POINT) {
@@ -400,6 +496,8 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
             q = rocl_varint_put(q, numbers[k]);
         st = rocl_sorter_add(c->members, 0, key, data, (size_t)(q - data), err);
     }
+    if (st == ROCL_OK)
+        end_place(c, &at);
     return st;
 }
 
@@ -420,6 +518,7 @@ static rocl_status hand_out(const rocl_collectives *c, gathering *g, rocl_collec
     g->k.expected = comm->size                       ? comm->size
                     : c->seen[g->k.communicator] > 1 ? c->seen[g->k.communicator]
                                                      : 0;
+    g->k.mixed |= c->lengths[g->k.communicator] == UINT64_MAX;
     g->k.members = g->members;
     const rocl_status st = fn(ctx, &g->k, err);
     g->k = (rocl_collective){0};

@@ -1,6 +1,7 @@
 /* Collectives: kernels by which ranks exchange data, put together across ranks. Every rank of a
  * communicator has a kernel of its own for each of its collectives, in the same order, so the n-th
- * kernels of a communicator on all its ranks are one collective.
+ * kernels of a communicator on all its ranks are one collective. Ranges in which ranks meet are put
+ * together likewise: collectives of MPI, calls of RCCL, and steps, each name for itself.
  *
  *     kernels --add--> by communicator, participant, start --match--> by collective --> fn
  *
@@ -38,24 +39,37 @@ bool rocl_is_of_collective(const char *argument, size_t n);
  * ranks share the work evenly, as in NCCL's tests. 0: there is none. */
 double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n);
 
+/* In what ranks meet. */
+typedef enum rocl_meeting {
+    ROCL_MEET_KERNELS,
+    ROCL_MEET_CALLS, /* ncclAllReduce: returns when it is enqueued */
+    ROCL_MEET_MPI,   /* MPI_Allreduce, as a marker or a call */
+    ROCL_MEET_STEPS, /* markers that count */
+    ROCL_MEETINGS
+} rocl_meeting;
+
+/* What a call or marker of this name is; ROCL_MEETINGS: nothing in which ranks meet. */
+rocl_meeting rocl_meeting_of(const char *name, size_t n);
+
 /* Who takes part: a GPU of a rank. */
 typedef struct rocl_participant {
     uint32_t rank;       /* in rocl_collectives.ranks */
-    const rocl_gpu *gpu; /* NULL: unknown */
+    const rocl_gpu *gpu; /* NULL: unknown, or a range */
 } rocl_participant;
 
 /* Participants whose collectives have a common order. Interned as bytes, so without holes. */
 typedef struct rocl_communicator {
-    uint32_t name;   /* text; 0: unknown, it stands for the kernels named below */
-    uint32_t ranks;  /* text: "[0, 1]"; 0 unknown */
-    uint32_t kernel; /* text; 0: the name is known */
-    uint32_t size;   /* ranks that it has; 0 unknown */
+    uint32_t name;    /* text; 0: unknown, it stands for those named below; of steps their series */
+    uint32_t ranks;   /* text: "[0, 1]"; 0 unknown */
+    uint32_t kernel;  /* text: of kernels or ranges; 0: the name is known */
+    uint32_t size;    /* ranks that it has; 0 unknown */
+    uint32_t meeting; /* rocl_meeting */
 } rocl_communicator;
 
 typedef struct rocl_collective_member {
     uint32_t participant; /* in rocl_collectives.participants */
     uint32_t capture;
-    uint64_t row; /* of the dispatch */
+    uint64_t row; /* rocl_row_word() */
     int64_t start, end;
 } rocl_collective_member;
 
@@ -66,7 +80,7 @@ typedef struct rocl_collective {
     uint32_t name;     /* text: of the kernel of its first member */
     uint64_t bytes;    /* the largest input or output of a rank; 0 unknown */
     uint32_t expected; /* members; 0: only one rank has this communicator, or kernel */
-    bool mixed;        /* they differ in kind or size, so they are not one collective */
+    bool mixed; /* they differ in kind, or ranks have more ranges than others: not one collective */
     const rocl_collective_member *members; /* by participant */
     uint32_t count;
 } rocl_collective;
@@ -82,6 +96,7 @@ typedef rocl_status rocl_collective_fn(void *ctx, const rocl_collective *k, rocl
 typedef struct rocl_collectives {
     rocl_trace *trace;
     rocl_rank_list ranks;
+    uint32_t meetings; /* ROCL_BIT()s of ranges that it takes, too; the caller sets it */
     /* Known during the function of rocl_collectives_match(); in the order of outputs. */
     rocl_participant *participants; /* by rank and GPU */
     uint32_t participant_count;
@@ -93,6 +108,7 @@ typedef struct rocl_collectives {
     struct rocl_collective_worker *workers;
     uint32_t *participant_of, *communicator_of; /* from ids of keys */
     uint32_t *seen;                             /* by communicator: participants */
+    uint64_t *lengths; /* by communicator: ranges of each participant; UINT64_MAX: they differ */
 } rocl_collectives;
 
 /* *c is zeroed before. The sorters, of four words each, stay the caller's, and live as long. */
@@ -100,10 +116,8 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
                                   rocl_sorter *members, rocl_error *err);
 void rocl_collectives_close(rocl_collectives *c);
 
-/* Is a kernel of this name one of communication? Of one worker at a time. False in *ok: memory is
- * out. */
-bool rocl_collectives_has(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok);
-/* Takes the kernels of communication of a batch of ROCL_DISPATCH. Concurrent. */
+/* Takes the kernels of communication of a batch of ROCL_DISPATCH, and the ranges that are wanted of
+ * one of ROCL_REGION or ROCL_MARKER if there are several ranks. Concurrent. */
 rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const rocl_batch *b,
                                  rocl_error *err);
 /* After all kernels, once: passes on the collectives; those of ROCL_COLLECTIVE_POINT in any order,

@@ -50,21 +50,11 @@ static void put_totals(rocl_table_writer *w, const rocl_table *causes)
 {
     static const char *const keys[] = {"cause", "class", "change_ns", "change_percent", NULL};
     size_t rows[MOST_ROWS], n = 0;
-    if (!causes->row_count)
+    if (!causes->row_count || !causes->note)
         return;
-    rocl_buf_str(&w->buf, "Wall time of GPUs: ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_a_ns"), ROCL_UNIT_NS);
-    rocl_buf_str(&w->buf, " in A, ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "total_b_ns"), ROCL_UNIT_NS);
-    rocl_buf_str(&w->buf, " in B, a difference of ");
-    rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_ns"), ROCL_UNIT_NS);
-    if (rocl_datum_has_value(rocl_table_find_cell(causes, 0, "change_percent"))) {
-        rocl_buf_str(&w->buf, " (");
-        rocl_datum_put_displayed(&w->buf, rocl_table_find_cell(causes, 0, "change_percent"),
-                                 ROCL_UNIT_PERCENT);
-        rocl_buf_str(&w->buf, " %)");
-    }
-    rocl_buf_str(&w->buf, "; what it comes from:\n\n");
+    rocl_buf_str(&w->buf, "What it comes from, ");
+    rocl_table_put_escaped(&w->buf, causes->note, strlen(causes->note));
+    rocl_buf_str(&w->buf, ":\n\n");
     for (size_t i = 1; i < causes->row_count && n < MOST_ROWS / 2; i++)
         rows[n++] = i;
     put_rows(w, causes, rows, n, keys);
@@ -101,7 +91,13 @@ void rocl_table_write_comment(rocl_table_writer *w)
     const rocl_table *causes = rocl_tables_find(w->tables, "compare_causes");
     const rocl_table *runs = rocl_tables_find(w->tables, "compare_runs");
     const rocl_table *sequence = rocl_tables_find(w->tables, "compare_sequence");
-    rocl_buf_str(&w->buf, "## From A to B\n\n");
+    const rocl_table *change = rocl_tables_find(w->tables, "compare_change");
+    rocl_buf_str(&w->buf, "## ");
+    if (change && change->note)
+        rocl_table_put_escaped(&w->buf, change->note, strlen(change->note));
+    else
+        rocl_buf_str(&w->buf, "From A to B");
+    rocl_buf_str(&w->buf, "\n\n");
     if (limits) {
         static const char *const keys[] = {"name",          "domain",   "rule",
                                            "before_ns",     "after_ns", "growth_percent",
@@ -113,8 +109,9 @@ void rocl_table_write_comment(rocl_table_writer *w)
                 if (n < MOST_ROWS)
                     rows[n++] = i;
             }
-        rocl_buf_printf(&w->buf, "**%s**: %s.\n\n", failed ? "Failed" : "Passed",
-                        limits->note ? limits->note : "");
+        const char *note = limits->note ? limits->note : "";
+        rocl_buf_printf(&w->buf, "**%s**: %s.\n\n",
+                        failed || rocl_limits_untested(limits) ? "Failed" : "Passed", note);
         if (n)
             put_rows(w, limits, rows, n, keys);
     }

@@ -51,10 +51,13 @@ bool rocl_table_shorten(rocl_buf *texts, size_t count, size_t width);
 
 typedef void rocl_table_write_fn(rocl_table_writer *w);
 rocl_table_write_fn rocl_table_write_console, rocl_table_write_html, rocl_table_write_json,
-    rocl_table_write_junit;
+    rocl_table_write_junit, rocl_table_write_github;
 /* Markdown of a comparison. */
 rocl_table_write_fn rocl_table_write_comment;
 bool rocl_tables_are_comparison(const rocl_tables *all);
+/* What a row of "compare_limits" says, in words (junit.c); whether nothing could be tested. */
+void rocl_limit_put(rocl_buf *to, const rocl_table *t, size_t row);
+bool rocl_limits_untested(const rocl_table *limits);
 /* Markdown: a table; a cell; a text with a backslash before what would be markup (markdown.c). */
 void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t);
 void rocl_table_put_markdown_cell(rocl_table_writer *w, const rocl_table *t, const rocl_datum *d,

@@ -115,17 +115,25 @@ const rocl_answer_member rocl_answer_members[ROCL_ANSWER_MEMBERS] = {
                                              "goes or changes its meaning, not when one is added"},
     [ROCL_ANSWER_COMMAND] = {"command", "the command that was asked"},
     [ROCL_ANSWER_TRACE] = {"trace", "what was read; null where the command reads no trace, or "
-                                    "could not open it"},
+                                    "could not open it; of a comparison A, and null if that is "
+                                    "a baseline or several runs"},
+    [ROCL_ANSWER_TRACE_B] = {"trace_b", "of compare only: B; null if that is several runs"},
     [ROCL_ANSWER_DATA] = {"data", "the answer; null after an error"},
     [ROCL_ANSWER_WARNINGS] = {"warnings", "what to know of the answer"},
     [ROCL_ANSWER_ERRORS] = {"errors", "why there is no answer, or not all of it"},
     [ROCL_ANSWER_EXIT_CODE] = {"exit_code",
                                "0 done; 1 done, but records were left out or repaired; "
-                               "2 wrong usage; 3 input, 4 output, 5 internal error"},
+                               "2 wrong usage; 3 input, 4 output, 5 internal error; 6 done, "
+                               "but a limit is exceeded"},
 };
 
+bool rocl_answer_has(const char *command, unsigned member)
+{
+    return member != ROCL_ANSWER_TRACE_B || (command && !strcmp(command, "compare"));
+}
+
 const rocl_answer_member rocl_message_members[ROCL_MESSAGE_MEMBERS] = {
-    {"code", "one of partial, usage, input, output, internal, notice"},
+    {"code", "one of partial, usage, input, output, internal, limit, notice"},
     {"file", "the file that it is about"},
     {"place", "where in the file, as \"byte 123\" or \"table rocpd_region\""},
     {"text", "the whole message, with file and place"},
@@ -144,7 +152,8 @@ struct rocl_answer {
     message *messages;
     size_t count, cap;
     bool has[ROCL_ANSWER_MEMBERS];
-    bool lost; /* memory for a message was out */
+    bool lost;  /* memory for a message was out */
+    bool whole; /* all of its data are put: errors are about what they say */
 };
 
 static void begin_member(rocl_answer *a, unsigned member)
@@ -202,9 +211,9 @@ static rocl_status open_output(rocl_answer *a, rocl_error *err)
 }
 
 /* The rows of its tables alone; a table of one thing is an object. */
-void rocl_answer_put_trace(rocl_answer *a, const rocl_tables *description, size_t most)
+void rocl_answer_put_trace(rocl_answer *a, bool b, const rocl_tables *description, size_t most)
 {
-    begin_member(a, ROCL_ANSWER_TRACE);
+    begin_member(a, b ? ROCL_ANSWER_TRACE_B : ROCL_ANSWER_TRACE);
     for (size_t i = 0; i < description->count; i++) {
         const rocl_table *t = &description->tables[i];
         put_key(&a->w.buf, i ? ",\n   " : "{", t->key);
@@ -228,6 +237,7 @@ rocl_status rocl_answer_put_tables(rocl_answer *a, const rocl_tables *data, rocl
         put_json_table(&a->w, &data->tables[i]);
     }
     rocl_buf_byte(&a->w.buf, '}');
+    a->whole = a->w.status == ROCL_OK;
     return a->w.status;
 }
 
@@ -292,7 +302,8 @@ static void put_messages(rocl_answer *a, unsigned member, bool errors)
 {
     static const char *const codes[] = {
         [ROCL_OK] = "notice",   [ROCL_PARTIAL] = "partial", [ROCL_USAGE] = "usage",
-        [ROCL_INPUT] = "input", [ROCL_OUTPUT] = "output",   [ROCL_INTERNAL] = "internal"};
+        [ROCL_INPUT] = "input", [ROCL_OUTPUT] = "output",   [ROCL_INTERNAL] = "internal",
+        [ROCL_LIMIT] = "limit"};
     rocl_buf *b = &a->w.buf;
     size_t n = 0;
     begin_member(a, member);
@@ -315,7 +326,7 @@ static void put_messages(rocl_answer *a, unsigned member, bool errors)
                 }
             }
             put_member(b, "{", rocl_message_members[0].key,
-                       m->code <= ROCL_INTERNAL ? codes[m->code] : "internal");
+                       m->code <= ROCL_LIMIT ? codes[m->code] : "internal");
             put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
             put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
             put_member(b, ", ", rocl_message_members[3].key, m->text);
@@ -328,7 +339,7 @@ rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)
 {
     if (!a)
         return ROCL_OK;
-    const bool failed = status > ROCL_PARTIAL;
+    const bool failed = status > ROCL_PARTIAL && !a->whole;
     rocl_status st = ROCL_OK;
     if (failed && a->w.out && strcmp(a->path, "-") != 0) {
         rocl_out_discard(a->w.out); /* an existing file stays; the caller gets the errors */
@@ -341,7 +352,7 @@ rocl_status rocl_answer_end(rocl_answer *a, rocl_status status, rocl_error *err)
         st = rocl_out_open(&a->w.out, failed ? "-" : a->path, err);
     a->w.err = err;
     for (unsigned m = ROCL_ANSWER_TRACE; m <= ROCL_ANSWER_DATA; m++)
-        if (!a->has[m]) {
+        if (!a->has[m] && rocl_answer_has(a->command, m)) {
             begin_member(a, m);
             rocl_buf_str(&a->w.buf, "null");
         }

@@ -20,15 +20,33 @@ static void put_xml(rocl_table_writer *w, const char *p, size_t n)
     rocl_markup_put(&w->buf, (const char *)text->data, length);
 }
 
-static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, const char *key)
+static void put_value(rocl_buf *to, const rocl_table *t, size_t row, const char *key)
 {
     const rocl_datum *d = rocl_table_find_cell(t, row, key);
+    if (rocl_datum_has_value(d))
+        rocl_cell_put_displayed(to, t, d, rocl_table_find_column(t, key));
+}
+
+static void put_cell(rocl_table_writer *w, const rocl_table *t, size_t row, const char *key)
+{
     rocl_buf text = {0};
-    if (rocl_datum_has_value(d)) {
-        rocl_cell_put_displayed(&text, t, d, rocl_table_find_column(t, key));
-        put_xml(w, (const char *)text.data, text.len);
-    }
+    put_value(&text, t, row, key);
+    put_xml(w, (const char *)text.data, text.len);
     rocl_buf_free_into(&text, &w->buf);
+}
+
+/* "average grew by 100.00 %, limit 50.00 %", or "average, limit 50.00 %: it is new". */
+void rocl_limit_put(rocl_buf *to, const rocl_table *t, size_t row)
+{
+    const bool grew = rocl_datum_has_value(rocl_table_find_cell(t, row, "growth_percent"));
+    const bool why = rocl_datum_has_value(rocl_table_find_cell(t, row, "reason"));
+    put_value(to, t, row, "rule");
+    rocl_buf_str(to, grew ? " grew by " : "");
+    put_value(to, t, row, "growth_percent");
+    rocl_buf_str(to, grew ? " %, limit " : ", limit ");
+    put_value(to, t, row, "limit_percent");
+    rocl_buf_str(to, why ? " %: " : grew ? " %" : " %: it took no time before");
+    put_value(to, t, row, "reason");
 }
 
 static bool is_verdict(const rocl_table *t, size_t row, const char *verdict)
@@ -62,18 +80,10 @@ static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
         put_cell(w, t, row, "rule");
         rocl_buf_str(b, "\" message=\"");
     }
-    /* "average grew by 100.00 %, more than 50.00 %", or "average is new", or why it was not tested.
-     */
-    const bool grew = rocl_datum_has_value(rocl_table_find_cell(t, row, "growth_percent"));
-    put_cell(w, t, row, "rule");
-    rocl_buf_str(b, grew ? " grew by " : " is more than ");
-    put_cell(w, t, row, "growth_percent");
-    rocl_buf_str(b, grew ? " %, limit " : "any limit, ");
-    put_cell(w, t, row, "limit_percent");
-    rocl_buf_str(b, " %");
-    if (rocl_datum_has_value(rocl_table_find_cell(t, row, "reason")))
-        rocl_buf_str(b, ": ");
-    put_cell(w, t, row, "reason");
+    rocl_buf text = {0};
+    rocl_limit_put(&text, t, row);
+    put_xml(w, (const char *)text.data, text.len);
+    rocl_buf_free_into(&text, b);
     rocl_buf_str(b, failed ? "\">" : "\"/>\n");
     if (failed) {
         static const char *const keys[] = {"before_ns", "after_ns"};
@@ -89,11 +99,41 @@ static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
     rocl_buf_str(b, "    </testcase>\n");
 }
 
+/* The change of the whole, and what tells damaged records from limits. */
+static void put_properties(rocl_table_writer *w)
+{
+    static const char *const headers[] = {"trace_a", "trace_b"}, *const keys[] = {"files",
+                                                                                  "left_out"};
+    const rocl_table *change = rocl_tables_find(w->tables, "compare_change");
+    rocl_buf_str(&w->buf, "    <properties>\n");
+    for (unsigned i = 0; i < 4; i++) {
+        const rocl_table *t = rocl_tables_find(w->tables, headers[i / 2]);
+        if (!t)
+            continue;
+        rocl_buf_printf(&w->buf, "      <property name=\"%s.%s\" value=\"", headers[i / 2],
+                        keys[i % 2]);
+        put_cell(w, t, 0, keys[i % 2]);
+        rocl_buf_str(&w->buf, "\"/>\n");
+    }
+    if (change && change->note) {
+        rocl_buf_str(&w->buf, "      <property name=\"change\" value=\"");
+        put_xml(w, change->note, strlen(change->note));
+        rocl_buf_str(&w->buf, "\"/>\n");
+    }
+    rocl_buf_str(&w->buf, "    </properties>\n");
+}
+
+bool rocl_limits_untested(const rocl_table *limits)
+{
+    static const char nothing[] = "nothing was tested";
+    return limits && limits->note && !strncmp(limits->note, nothing, strlen(nothing));
+}
+
 void rocl_table_write_junit(rocl_table_writer *w)
 {
     const rocl_table *t = rocl_tables_find(w->tables, "compare_limits");
     size_t failed = 0, skipped = 0;
-    const size_t n = t ? t->row_count : 0;
+    const size_t n = t ? t->row_count : 0, untested = rocl_limits_untested(t);
     for (size_t i = 0; i < n; i++) {
         failed += is_verdict(t, i, "failed");
         skipped += !is_verdict(t, i, "failed") && !is_verdict(t, i, "passed");
@@ -102,8 +142,16 @@ void rocl_table_write_junit(rocl_table_writer *w)
     for (unsigned i = 0; i < 2; i++)
         rocl_buf_printf(&w->buf,
                         "%s name=\"rocstats compare\" tests=\"%zu\" failures=\"%zu\" "
-                        "errors=\"0\" skipped=\"%zu\">\n",
-                        i ? "  <testsuite" : "<testsuites", n, failed, skipped);
+                        "errors=\"%zu\" skipped=\"%zu\">\n",
+                        i ? "  <testsuite" : "<testsuites", n + untested, failed, untested,
+                        skipped);
+    put_properties(w);
+    if (untested) {
+        rocl_buf_str(&w->buf, "    <testcase classname=\"limits\" name=\"something is tested\">\n"
+                              "      <error type=\"input\" message=\"");
+        put_xml(w, t->note, strlen(t->note));
+        rocl_buf_str(&w->buf, "\"/>\n    </testcase>\n");
+    }
     for (size_t i = 0; i < n; i++) {
         put_case(w, t, i);
         rocl_table_end_row(w);

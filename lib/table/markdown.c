@@ -34,10 +34,17 @@ void rocl_table_put_markdown_cell(rocl_table_writer *w, const rocl_table *t, con
     rocl_buf_byte(&w->buf, ' ');
 }
 
+/* Sentences leave no room for columns that matter less. */
+static bool is_shown(const rocl_table *t, size_t column)
+{
+    return !t->fields || !(t->minor >> column & 1);
+}
+
 void rocl_table_put_markdown_row(rocl_table_writer *w, const rocl_table *t, const rocl_datum *cells)
 {
     for (size_t c = 0; c < t->column_count; c++)
-        rocl_table_put_markdown_cell(w, t, &cells[c], c);
+        if (is_shown(t, c))
+            rocl_table_put_markdown_cell(w, t, &cells[c], c);
     rocl_buf_str(&w->buf, "|\n");
 }
 
@@ -61,7 +68,7 @@ void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t)
         rocl_buf_str(&w->buf, "| Field | Value |\n|---|---|\n");
         for (size_t c = 0; c < t->column_count; c++) {
             const rocl_datum *d = rocl_table_cell(t, 0, c);
-            if (!rocl_datum_has_value(d))
+            if (!rocl_datum_has_value(d) || !is_shown(t, c))
                 continue;
             rocl_buf_str(&w->buf, "| ");
             rocl_buf_str(&w->buf, t->columns[c].title);
@@ -72,13 +79,16 @@ void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t)
         return;
     }
     for (size_t c = 0; c < t->column_count; c++) {
+        if (!is_shown(t, c))
+            continue;
         rocl_buf_str(b, "| ");
         rocl_table_put_escaped(b, t->columns[c].title, strlen(t->columns[c].title));
         rocl_buf_byte(b, ' ');
     }
     rocl_buf_str(b, "|\n");
     for (size_t c = 0; c < t->column_count; c++)
-        rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "|---:" : "|---");
+        if (is_shown(t, c))
+            rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "|---:" : "|---");
     rocl_buf_str(b, "|\n");
     for (size_t r = 0; r < t->row_count; r++) {
         rocl_table_put_markdown_row(w, t, rocl_table_cell(t, r, 0));

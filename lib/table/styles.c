@@ -558,8 +558,12 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
         static const domain none = {.id = ROCL_DOMAIN_OTHER, .operation = ""};
         f.text.len = 0;
         rocl_buf_str(&f.text, styles[o->style].header);
+        double all = 0; /* as these tools have it: of hosts and GPUs together */
+        for (size_t i = 0; i < of_domains->row_count; i++)
+            all += (double)read_row(of_domains, i).total;
         for (size_t i = 0; i < of_domains->row_count; i++) {
             summary_row r = read_row(of_domains, i);
+            r.percent = all > 0 ? 100.0 * (double)r.total / all : 0;
             const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
             if (d) {
                 r.name = profiler_name(d);

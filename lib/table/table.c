@@ -22,6 +22,7 @@ void rocl_tables_free(rocl_tables *all)
         free(all->tables[i].cells);
     free(all->tables);
     rocl_arena_free(&all->arena);
+    rocl_tables_free(all->evidence);
     free(all);
 }
 
@@ -46,6 +47,10 @@ bool rocl_tables_join(rocl_tables *all, rocl_tables *from)
     from->count = 0; /* the cells are ours now */
     rocl_arena_join(&all->arena, &from->arena);
     memset(from->recent, 0, sizeof from->recent); /* their texts are ours, too */
+    if (from->evidence && all->evidence)
+        return rocl_tables_join(all->evidence, from->evidence);
+    all->evidence = all->evidence ? all->evidence : from->evidence;
+    from->evidence = NULL;
     return true;
 }
 

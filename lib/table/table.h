@@ -100,6 +100,7 @@ struct rocl_tables {
     bool incomplete; /* memory for a text was out: do not print them */
     /* Texts of cells that were copied last, by a hash: rows often have the same names. */
     rocl_datum recent[ROCL_RECENT_TEXTS];
+    rocl_tables *evidence; /* whole tables that findings rest on, never printed; NULL: none */
 };
 
 /* ---- making tables --------------------------------------------------------------------------- */

@@ -74,14 +74,44 @@ static bool shorten_texts(const rocl_table *t, layout *columns)
     return true;
 }
 
+/* Sentences are easier to read in lines of that length. */
+enum { LINE = 100, LEAST_LINE = 24 };
+
+/* The displayed cell in `w->scratch`, in lines that begin at a column. */
+static void put_wrapped(rocl_table_writer *w, size_t column)
+{
+    const size_t most = w->width < LINE ? w->width : LINE;
+    const size_t width = most > column + LEAST_LINE ? most - column : LEAST_LINE;
+    const char *at = (const char *)w->scratch.data, *end = at + w->scratch.len;
+    size_t used = 0;
+    while (at < end) {
+        const char *blank = memchr(at, ' ', (size_t)(end - at));
+        const size_t n = (size_t)((blank ? blank : end) - at);
+        const size_t wide = rocl_text_width((const uint8_t *)at, n);
+        if (used && used + 1 + wide > width && w->width) {
+            rocl_buf_byte(&w->buf, '\n');
+            rocl_buf_fill(&w->buf, ' ', column);
+            used = 0;
+        } else if (used) {
+            rocl_buf_byte(&w->buf, ' ');
+            used++;
+        }
+        rocl_buf_put(&w->buf, at, n);
+        used += wide;
+        at += n + (blank != NULL);
+    }
+    rocl_buf_byte(&w->buf, '\n');
+}
+
 /* Fields one below the other: only those that have a value, and in full. */
 static void put_fields(rocl_table_writer *w, const rocl_table *t)
 {
+    const uint64_t hidden = w->width ? t->minor : 0;
     size_t widest = 0;
     for (size_t c = 0; c < t->column_count; c++) {
         const size_t n = strlen(t->columns[c].title);
         for (size_t r = 0; r < t->row_count; r++)
-            if (rocl_datum_has_value(rocl_table_cell(t, r, c)) && n > widest)
+            if (rocl_datum_has_value(rocl_table_cell(t, r, c)) && !(hidden >> c & 1) && n > widest)
                 widest = n;
     }
     for (size_t r = 0; r < t->row_count; r++) {
@@ -89,13 +119,14 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
             rocl_buf_byte(&w->buf, '\n');
         for (size_t c = 0; c < t->column_count; c++) {
             const rocl_datum *d = rocl_table_cell(t, r, c);
-            if (!rocl_datum_has_value(d))
+            if (!rocl_datum_has_value(d) || hidden >> c & 1)
                 continue;
             rocl_buf_fill(&w->buf, ' ', INDENT);
             rocl_buf_str(&w->buf, t->columns[c].title);
             rocl_buf_fill(&w->buf, ' ', widest - strlen(t->columns[c].title) + GAP);
-            rocl_cell_put_displayed(&w->buf, t, d, c);
-            rocl_buf_byte(&w->buf, '\n');
+            w->scratch.len = 0;
+            rocl_cell_put_displayed(&w->scratch, t, d, c);
+            put_wrapped(w, INDENT + widest + GAP);
         }
         rocl_table_end_row(w);
     }

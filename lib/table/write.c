@@ -124,6 +124,7 @@ static const struct {
     [ROCL_TABLE_HTML] = {.write = rocl_table_write_html},
     [ROCL_TABLE_FOLDED] = {.put_table = put_folded},
     [ROCL_TABLE_JUNIT] = {.write = rocl_table_write_junit},
+    [ROCL_TABLE_GITHUB] = {.write = rocl_table_write_github},
 };
 
 bool rocl_table_format_named(const char *name, rocl_table_format *format)
@@ -132,7 +133,7 @@ bool rocl_table_format_named(const char *name, rocl_table_format *format)
         /* by word of the names */
         ROCL_TABLE_TEXT,     ROCL_TABLE_CSV,      ROCL_TABLE_TSV,     ROCL_TABLE_JSON,
         ROCL_TABLE_MARKDOWN, ROCL_TABLE_MARKDOWN, ROCL_TABLE_CONSOLE, ROCL_TABLE_HTML,
-        ROCL_TABLE_FOLDED,   ROCL_TABLE_JUNIT};
+        ROCL_TABLE_FOLDED,   ROCL_TABLE_JUNIT,    ROCL_TABLE_GITHUB};
     const char *word = ROCL_TABLE_FORMAT_NAMES;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         const size_t n = strcspn(word, "|");

@@ -92,7 +92,7 @@ static rocl_status write_rebuilt(rocl_trace *t, rocl_error *err)
 static rocl_status write_page(rocl_trace *t, rocl_error *err)
 {
     const rocl_stats_options o = {
-        .reports = (1u << ROCL_REPORTS) - 1, .advice = true, .header = true};
+        .reports = (1u << ROCL_REPORTS) - 1, .findings = true, .header = true};
     const rocl_table_options page = {.path = path_of("s.html"), .format = ROCL_TABLE_HTML};
     rocl_tables *tables = NULL;
     rocl_status s = rocl_stats(t, &o, &tables, err);

@@ -29,7 +29,8 @@ sys.exit(bad > 0)
 PY
 }
 
-envelope='(keys_unsorted | sort) == ["command","data","errors","exit_code","rocline","schema","trace","warnings"]
+envelope='(keys_unsorted | sort) == (["command","data","errors","exit_code","rocline","schema","trace"] +
+    if .command == "compare" then ["trace_b"] else [] end + ["warnings"])
     and .schema == 1 and (.warnings | type) == "array" and (.errors | type) == "array"
     and ([.warnings[], .errors[] | keys == ["code","file","place","text"]] | all)'
 
@@ -214,6 +215,38 @@ EOF
     says '--budget is only for'
     # A budget that nothing fits is said.
     rocline stats kernels --budget 10 --format json "$db" 2>/dev/null | jq -e '[.warnings[].text] | any(contains("--budget"))'
+}
+
+@test "a budget keeps what to look at, then the first rows of all tables, then tables from the first on" {
+    local file least n tables last
+    while read -r file least; do
+        file=$FIXTURES/$file
+        rocline stats --format json "$file" >all.json 2>/dev/null
+        last=0
+        for n in 300 350 400 450 500 600 700 800 1000 1200 1500 2000 2500 3000 3500 4000 4500 5000 6000 8000 12000 20000; do
+            rocline stats --budget $n --format json "$file" >out.json 2>/dev/null
+            cmp out.json <(rocline stats --budget $n --format json "$file" 2>/dev/null)
+            jq -e --slurpfile all all.json --argjson whole "$((n >= least))" '
+                .data as $d | $all[0].data as $a |
+                (if $whole == 1 or ($d | length) > 1 then $d.findings == $a.findings else true end) and
+                ([$d | to_entries[] | .value.rows[0] == $a[.key].rows[0]] | all)' out.json >/dev/null || fail "$file, $n: rows"
+            [ "$n" -lt "$least" ] || [ "$(wc -c <out.json)" -le $((4 * n)) ] || fail "$file, $n: $(wc -c <out.json) bytes"
+            tables=$(jq '.data | length' out.json)
+            [ "$tables" -ge "$last" ] || fail "$file, $n: $tables tables, with less $last"
+            last=$tables
+        done
+        [ "$last" -eq "$(jq '.data | length' all.json)" ] || fail "$file: $last tables"
+    done <<'END'
+everything.db 1200
+rank0.db 800
+findings/host-bound.before.json 1000
+findings/idle-gpu.before.json 700
+END
+    # Numbers of rows differ little, except of tables that have no more.
+    rocline stats --format json "$FIXTURES/everything.db" >all.json 2>/dev/null
+    rocline stats --budget 4500 --format json "$FIXTURES/everything.db" 2>/dev/null | jq -e --slurpfile all all.json '
+        [.data | to_entries[] | select((.value.rows | length) < ($all[0].data[.key].rows | length)) | .value.rows | length] |
+        length > 4 and max - min <= 3' >/dev/null
 }
 
 @test "every recipe runs" {

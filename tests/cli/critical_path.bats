@@ -266,6 +266,46 @@ END
     [ "$(rocstats critical-path --table all -j1 --memory 1m --format csv rank?.json)" = "$(rocstats critical-path --table all -j5 --format csv rank?.json)" ]
 }
 
+@test "a late rank before collectives of MPI: the path leads to what made it late, by its markers" {
+    # Rank 1 computes for 400 us, rank 0 for 100; both leave MPI_Allreduce at once. Bcast's counts differ.
+    local r i t
+    for r in 0 1; do
+        for i in 0 1 2; do
+            t=$((1000 * i))
+            echo "call 1 hipLaunchKernel $t $((t + 10)) $((i + 1))"
+            echo "kernel 1 solve $((t + 10)) $((t + 110 + 300 * r)) $((i + 1))"
+            echo "call 1 hipDeviceSynchronize $((t + 10)) $((t + 120 + 300 * r)) 0"
+            echo "marker 1 MPI_Allreduce $((t + 120 + 300 * r)) $((t + 450)) 0"
+        done
+        echo "marker 1 MPI_Bcast 2460 2470 0"
+        [ "$r" = 0 ] || echo "marker 1 MPI_Bcast 2480 2490 0"
+    done >both
+    sed -n '1,/2460/p' both | trace 0
+    sed '1,/2460/d' both | trace 1
+    run path --table critical_path,critical_path_names rank0.json
+    [[ "$output" == *"kernels/solve 300|"* ]] || fail "alone"
+    run path --by rank --table critical_path,critical_path_names rank[01].json
+    [[ "$output" == *"kernels/solve 1200|"* && "$output" == *"host outside of calls/MPI_Allreduce 90|"* ]] || fail "both"
+    rocstats critical-path -q --format csv --table critical_path_waits rank[01].json >waits
+    grep -q '^"rank 0","rank 1",3,900000,' waits
+    [ "$(wc -l <waits)" -eq 2 ]
+}
+
+@test "in a collective of MPI, what the last rank does inside it is on the path" {
+    printf '%s\n' 'marker 1 MPI_Allreduce 100 400 0' 'call 1 hipMemcpy 310 390 1' | trace 0
+    printf '%s\n' 'marker 1 MPI_Allreduce 300 410 0' 'call 1 hipMemcpy 310 390 1' | trace 1
+    run path --by rank --table critical_path,critical_path_names,critical_path_ranks rank[01].json
+    [ "$output" = "host calls/hipMemcpy 80|host outside of calls/MPI_Allreduce 30|not explained/(before the thread's first range) 200" ] || fail path
+    [ "$(rank_paths | cut -d' ' -f1-6)" = "$(printf '%s\n' 'rank 0 300 elsewhere_ns 200 outside_ns' 'rank 1 310 host_ns 80 outside_ns')" ]
+}
+
+@test "job16b: nearly all of the path is in the rank that computes longest, through MPI's markers" {
+    needs "$SHARED/cases3/ranks/job16b"
+    rocstats critical-path -q --by rank --format json "$SHARED/cases3/ranks/job16b" >path.json
+    jq -e '[.tables[] | select(.key == "critical_path").rows[]] |
+        (map(select(.rank == 11).time_ns) | add) > 0.99 * (map(.time_ns) | add)' path.json
+}
+
 @test "two ranks, one of them late: the path leads to what made it late" {
     trace 0 <<'END'
 call 1 hipLaunchKernel 0 10 1

@@ -566,9 +566,9 @@ END
 
 @test "compare: what differs besides times" {
     rocstats compare --format json "$db" "$db" >same.json
-    jq -e '[.tables[] | select(.key == "comparability").rows[].same] | unique == ["yes"]' same.json >/dev/null
+    jq -e '[.data.comparability.rows[].same] | unique == ["yes"]' same.json >/dev/null
     rocstats compare --format json "$db" "$FIXTURES/merged.db" >other.json
-    [ "$(jq -r '[.tables[] | select(.key == "comparability").rows[] | select(.same == "no").property] | index("processes") != null' other.json)" = true ]
+    [ "$(jq -r '[.data.comparability.rows[] | select(.same == "no").property] | index("processes") != null' other.json)" = true ]
     cp "$db" one.db
     change "DELETE FROM rocpd_region"
     rocstats compare "$db" one.db >out

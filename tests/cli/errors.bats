@@ -517,7 +517,7 @@ END
     done <<'END'
 rocstats --help
 rocstats --explain list
-rocstats --explain 'slow rank'
+rocstats --explain 'late rank'
 rocline export --help=columns
 rocline schema
 rocline recipes

@@ -239,3 +239,65 @@ EOF
     rtg2json -q --args --layout trace -o t.json odd.json
     [ "$(jq -c '.traceEvents[] | select(.cat == "kernel").args | [.workgroup, .queue, .a]' t.json)" = '[[64,1,1],7,"4"]' ]
 }
+
+@test "roofline: the peak is that of the GPU in the trace, by its name, else by what is known of it" {
+    needs python3
+    python3 - >x.json <<'END'
+import json
+events = []
+for i in range(3):  # 2.62 MB in 1 us
+    at = {"pid": 1, "tid": 1, "ts": 1000 * i}
+    events += [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", **at, "dur": 20, "args": {"Input Dims": [[512, 512], [512, 1024]], "Input type": ["c10::BFloat16"] * 2}},
+               {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", **at, "ts": 1000 * i + 5, "dur": 5, "args": {"correlation": i}},
+               {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 0, "ts": 1000 * i + 30, "dur": 1, "args": {"device": 0, "stream": 0, "correlation": i}}]
+print(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X"}], "traceEvents": events}))
+END
+    rocmerge -q -o x.db x.json
+    printf 'Odd-One gfx=gfx1234 bandwidth=1T bf16=1P\nMI210 bandwidth=2T bf16=1P\n' >peaks.txt
+    local name product properties wanted options
+    while IFS='|' read -r name product properties wanted options; do
+        cp x.db y.db
+        sqlite3 y.db "UPDATE $(sqlite3 y.db "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_info_agent%'")
+                      SET name = '$name', product_name = '$product', extdata = '{$properties}' WHERE type = 'GPU'"
+        # shellcheck disable=SC2086 # words
+        rocstats --table roofline -q --format md $options y.db >y.md
+        grep -q "$wanted" y.md || fail "$name|$product|$properties: $(cat y.md)"
+        [ "$(grep -c '; peak: ' y.md)" = "$(grep -c 'Of peak %' y.md)" ] || fail "$wanted: $(cat y.md)"
+    done <<'END'
+||"cu_count":304|no peak is known of the GPU; --peak
+|AMD Instinct MI300X||peak: MI300X;
+|AMD Instinct MI300X VF||peak: MI300X;
+|AMD Instinct MI300X HF||no peak is known of AMD Instinct MI300X HF; --peak
+gfx942|AMD Instinct MI300X|"cu_count":304,"device_id":29857|peak: MI300X;
+gfx942|AMD Instinct MI300X|"cu_count":38|no peak is known of AMD Instinct MI300X; --peak
+gfx942|||no peak is known of gfx942, which may be MI300A, MI300X, MI325X; --peak
+gfx942||"cu_count":228|peak: MI300A;
+gfx942||"cu_count":304|which may be MI300X, MI325X;
+gfx942||"cu_count":304,"mem_banks":[{"size_in_bytes":206141652992}]|peak: MI300X;
+gfx942||"cu_count":304,"mem_banks":[{"size_in_bytes":274877906944}]|peak: MI325X;
+gfx942|AMD Radeon Graphics|"cu_count":304,"device_id":29861|peak: MI325X;
+gfx950|AMD Instinct MI355X||peak: MI355X;
+gfx950||"device_id":30112|peak: MI350X;
+gfx950|AMD Radeon Graphics|"cu_count":256|may be MI350X, MI355X;
+gfx90a|AMD Instinct MI210||peak: MI210;
+gfx90a|AMD Instinct MI250X / MI250|"cu_count":110|peak: MI250X;
+gfx90a||"cu_count":104|peak: MI210;
+gfx90a|||may be MI210, MI250, MI250X;
+gfx908|||peak: MI100;
+gfx1100|AMD Radeon RX 7900 XT||peak: RX-7900-XT;
+gfx1100|Radeon RX 7900 XTX||peak: RX-7900-XTX;
+gfx1100||"cu_count":96|peak: RX-7900-XTX;
+gfx1201|AMD Radeon RX 9070 GRE|"cu_count":48|no peak is known of AMD Radeon RX 9070 GRE; --peak
+gfx1201|AMD Radeon RX 9070 XT|"cu_count":64|peak: RX-9070-XT;
+gfx1234|||no peak is known of gfx1234; --peak
+gfx1234|||peak: Odd-One;|--peaks peaks.txt
+gfx90a|AMD Instinct MI210|"cu_count":104|peak: MI210;|--peaks peaks.txt
+gfx90a|AMD Instinct MI210|"cu_count":104|peak: MI355X;|--peak MI355X
+gfx942|AMD Instinct MI300X|"cu_count":304|peak: Odd-One;|--peak peaks.txt:Odd-One
+END
+    # The file decides first: three times 2.62 MB take 3.93 us at 2 TB/s. A row that is above its peak says so.
+    [ "$(rocstats --table roofline -q --format json --peaks peaks.txt --peak MI210 x.db | jq -c '.tables[0].rows[0] | [.peak_ns, .bound, .peak_percent > 100]')" = '[3932,"doubtful",true]' ]
+    rocstats --table roofline -q --peak MI210 x.db | grep -q '1 above the peak: the shapes or the peak are wrong'
+    [ "$(rocstats --table roofline -q --format json x.db | jq -c '.tables[0].rows[0].bound')" = '"memory"' ]
+    rocstats -q x.db | grep -q '1 x AMD Instinct MI300X'
+}

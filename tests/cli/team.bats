@@ -91,7 +91,7 @@ END
     for args in --by-rank "--top 3 --peak MI300X" "--ids --sort calls --memory 2m"; do
         # shellcheck disable=SC2086 # words
         same "${sizes[@]}" -- rocstats attribution launch roofline steps $args --format json \
-            "$FIXTURES"/advice/{far-from-the-peak,gaps-in-graphs}.*.json "$FIXTURES"/advice/slow-rank.*.json
+            "$FIXTURES"/findings/{far-from-peak,graph-gaps}.*.json "$FIXTURES"/findings/late-rank.*.json
     done
     # Traces without kernels and code objects, alone and beside others.
     rocmerge -q --rebuild -o host.db --include region,marker "$BATS_FILE_TMPDIR"/m/rank1.db

@@ -129,6 +129,23 @@ restored() { # exit code
     restored 0
 }
 
+@test "findings are those of the overview" {
+    terminal 100 50
+    start "$db"
+    wait_for ' events = '
+    keys i
+    wait_for 'Findings: the trace is sound'
+    rocstats --format json -q "$db" | jq -r '.tables[0].rows[].finding' >found
+    [ -s found ]
+    while read -r finding; do
+        wait_for "Finding +${finding:0:60}"
+    done <found
+    keys q
+    wait_for 'No slice is selected'
+    keys q
+    restored 0
+}
+
 @test "tables have the sums of SQL, in any order" {
     terminal 120 60
     start "$db"

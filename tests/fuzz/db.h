@@ -152,7 +152,7 @@ static rocl_status write_report(rocl_trace *t, unsigned how, rocl_error *err)
                                   .by_dims = how & 16,
                                   .by_marker = how & 64,
                                   .top = how & 3,
-                                  .advice = true,
+                                  .findings = true,
                                   .brief = how & 32,
                                   .pictures = how & 64,
                                   .rests = how & 8,
@@ -180,7 +180,7 @@ static rocl_status write_page(rocl_trace *t, unsigned how, rocl_error *err)
     rocl_status st = ROCL_OK;
     if (how & 1) {
         const rocl_stats_options o = {
-            .reports = 1u << (how >> 1) % ROCL_REPORTS, .advice = true, .pictures = true};
+            .reports = 1u << (how >> 1) % ROCL_REPORTS, .findings = true, .pictures = true};
         st = rocl_stats(t, &o, &tables, err);
     }
     const rocl_page_options p = {.path = "/dev/null",

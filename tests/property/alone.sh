@@ -50,6 +50,7 @@ sequence_kernels sequence
 graphs graph
 steps of_median outlier
 # Only several ranks have these tables.
+late_ranks
 rank_times
 # Only the longest of all inputs are printed.
 launch_delays

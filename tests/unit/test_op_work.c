@@ -151,14 +151,24 @@ static void test_peaks(void **state)
     assert_true(p.bandwidth == 2.5e12 && p.flops[ROCL_FP16] == 0.5e15);
     rocl_peak_free(&p);
     assert_int_equal(rocl_peak_find(&p, "none", path, err), ROCL_USAGE);
-    assert_non_null(strstr(rocl_error_text(err), "known: Mine, mi300x, MI100, gfx908"));
+    assert_non_null(strstr(rocl_error_text(err), "known: Mine, mi300x, MI100, MI210"));
+    assert_int_equal(rocl_peak_find(&p, "gfx942", NULL, err), ROCL_USAGE);
+    assert_non_null(strstr(rocl_error_text(err), "\"gfx942\": MI300A, MI300X, MI325X"));
+    assert_int_equal(rocl_peak_find(&p, "gfx908", NULL, err), ROCL_OK);
+    assert_string_equal(p.name, "MI100");
+    rocl_peak_free(&p);
+    assert_true(lseek(fd, 0, SEEK_SET) == 0);
     assert_true(ftruncate(fd, 0) == 0 && pwrite(fd, "a fp16=1\nb fp12=1\n", 18, 0) == 18);
     assert_int_equal(rocl_peak_find(&p, "a", path, err), ROCL_INPUT);
     assert_non_null(strstr(rocl_error_text(err), ", line 2: \"fp12=1\" is none of"));
     rocl_peak_free(&p);
-    assert_true(ftruncate(fd, 0) == 0 && pwrite(fd, "a fp16=-1\n", 10, 0) == 10);
-    assert_int_equal(rocl_peak_find(&p, "a", path, err), ROCL_INPUT);
-    rocl_peak_free(&p);
+    static const char *const wrong[] = {"fp16=-1", "cus=",         "id=xyz",
+                                        "id=",     "id=123456789", "id=1 id=2 id=3 id=4 id=5"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_true(ftruncate(fd, 0) == 0 && dprintf(fd, "a %s\n", wrong[i]) > 0);
+        assert_int_equal(rocl_peak_find(&p, "a", path, err), ROCL_INPUT);
+        assert_true(lseek(fd, 0, SEEK_SET) == 0);
+    }
     close(fd);
     unlink(path);
     rocl_error_free(err);

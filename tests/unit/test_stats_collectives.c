@@ -1,6 +1,7 @@
 /* The report on collectives against brute force: traces of several ranks as PyTorch writes them,
  * made up at random, with ranks, kernels and arguments that are missing; every figure is computed
  * anew from all kernels. */
+#include "model/collectives.h"
 #include "tests/unit/stats.h"
 
 #define OPTIONS ((rocl_stats_options){.reports = 1u << ROCL_REPORT_RANKS})
@@ -350,8 +351,8 @@ static void check_ranks(const job *j, const rocl_table *t)
                     early = members[m];
             }
             whole++;
-            last += late == i && n > 1;
-            first += early == i && n > 1;
+            last += late == i && j->k[late].start > j->k[early].start;
+            first += early == i && j->k[late].start > j->k[early].start;
             wait += j->k[late].start - j->k[i].start;
         }
         check_int(t, row, "matched", whole);
@@ -419,8 +420,43 @@ static void test_same(void **state)
     check_same_bytes("node-rank0 node-rank1 node-rank2 node-rank3", &o);
 }
 
+/* In which calls and markers ranks meet: collectives that wait. */
+static void test_meetings(void **state)
+{
+    static const struct {
+        const char *name;
+        rocl_meeting meeting;
+    } rows[] = {{"MPI_Allreduce", ROCL_MEET_MPI},
+                {"mpi_allreduce_", ROCL_MEET_MPI},
+                {"PMPI_Barrier", ROCL_MEET_MPI},
+                {"MPI_Bcast", ROCL_MEET_MPI},
+                {"MPI_Alltoallv", ROCL_MEET_MPI},
+                {"MPI_Reduce_scatter_block", ROCL_MEET_MPI},
+                {"MPI_Gatherv", ROCL_MEET_MPI},
+                {"MPI_Iallreduce", ROCL_MEETINGS},
+                {"MPI_Reduce_local", ROCL_MEETINGS},
+                {"MPI_Neighbor_allgather", ROCL_MEETINGS},
+                {"MPI_Wait", ROCL_MEETINGS},
+                {"MPI_Sendrecv", ROCL_MEETINGS},
+                {"MPI_", ROCL_MEETINGS},
+                {"my MPI_Allreduce", ROCL_MEETINGS},
+                {"ncclAllReduce", ROCL_MEET_CALLS},
+                {"nccl:all_reduce", ROCL_MEET_CALLS},
+                {"ncclReduceScatter", ROCL_MEET_CALLS},
+                {"ncclGroupEnd", ROCL_MEETINGS},
+                {"ncclSend", ROCL_MEETINGS},
+                {"hipLaunchKernel", ROCL_MEETINGS},
+                {"allreduce", ROCL_MEETINGS},
+                {"", ROCL_MEETINGS}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rocl_meeting_of(rows[i].name, strlen(rows[i].name)) != rows[i].meeting)
+            fail_msg("%s", rows[i].name);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_same)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_same),
+                                       cmocka_unit_test(test_meetings)};
     return cmocka_run_group_tests_name("stats_collectives", tests, enter, leave);
 }

@@ -126,8 +126,76 @@ static void test_tables_and_columns(void **state)
     assert_int_equal(own, ROCL_REPORTS);
     for (size_t i = 0; (t = rocl_compare_tables[i]); i++)
         check_table(t, "rocstats-compare.1");
-    for (size_t i = 0; (t = rocl_advice_tables[i]); i++)
-        check_table(t, "rocstats-advice.7");
+    for (size_t i = 0; (t = rocl_finding_tables[i]); i++)
+        check_table(t, "rocstats-findings.7");
+}
+
+/* Is there one entry of this title, and is the table among its tables? */
+static bool is_share_listed(const char *shares, const char *title, const char *table)
+{
+    char entry[128];
+    snprintf(entry, sizeof entry, "\n.It %s\n", title);
+    const char *at = strstr(shares, entry);
+    if (!at || strstr(at + 1, entry))
+        return false;
+    const char *tables = strstr(at, "\n.Li ") + 1, *next = strstr(at + 1, "\n.It ");
+    return tables && (!next || tables < next) && find_line(tables, ".Li ", table) == tables;
+}
+
+static void check_shares(const rocl_table_def *t, const char *shares)
+{
+    for (size_t c = 0; c < t->column_count; c++) {
+        const rocl_column *column = &t->columns[c];
+        const bool percent = strchr(column->title, '%');
+        if (percent != (column->unit == ROCL_UNIT_PERCENT))
+            fail_msg("%s.%s: a share has %% in its title", t->key, column->key);
+        for (size_t i = 0; percent && i < c; i++)
+            if (!strcmp(t->columns[i].title, column->title))
+                fail_msg("%s has two columns \"%s\"", t->key, column->title);
+        if (percent && !is_share_listed(shares, column->title, t->key))
+            fail_msg("rocline(7), SHARES: one entry \"%s\" with the table %s is missing",
+                     column->title, t->key);
+    }
+}
+
+static bool has_column(const rocl_table_def *t, const char *title, size_t n)
+{
+    for (size_t c = 0; c < t->column_count; c++)
+        if (strlen(t->columns[c].title) == n && !memcmp(t->columns[c].title, title, n))
+            return true;
+    return false;
+}
+
+/* Tables of an entry that do not have its title. */
+static void check_entry(const rocl_table_def *t, const char *shares)
+{
+    for (const char *at = shares; (at = strstr(at, "\n.It ")); at++) {
+        const char *title = at + 5, *tables = strstr(at, "\n.Li ") + 1;
+        const size_t n = strcspn(title, "\n");
+        if (find_line(tables, ".Li ", t->key) == tables && !has_column(t, title, n))
+            fail_msg("rocline(7), SHARES: %s has no column \"%.*s\"", t->key, (int)n, title);
+    }
+}
+
+/* Every title that is a share has one whole, in all tables. What the manual lists, there is. */
+static void test_shares(void **state)
+{
+    char *page = read_page("rocline.7"), *shares = strstr(page, "\n.Sh SHARES\n");
+    const rocl_table_def *t;
+    (void)state;
+    assert_non_null(shares);
+    *strstr(shares, "\n.El\n") = '\0';
+    for (size_t i = 0; (t = rocl_report_table_def(i)); i++) {
+        check_shares(t, shares);
+        check_entry(t, shares);
+    }
+    const rocl_table_def *const *const others[] = {
+        rocl_compare_tables,     rocl_finding_tables, rocl_show_tables, rocl_correlate_tables,
+        rocl_description_tables, rocl_recipe_tables,  rocl_check_tables};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        for (size_t i = 0; (t = others[k][i]); i++)
+            check_shares(t, shares);
+    free(page);
 }
 
 /* The row of the others says how many they are, in one column. */
@@ -149,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_tables_and_columns),
+        cmocka_unit_test(test_shares),
         cmocka_unit_test(test_rest_rows),
     };
     return cmocka_run_group_tests_name("stats reports", tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void check_data(const rocl_table *t, const works *w, size_t wanted)
     assert_int_equal(t->row_count, row);
 }
 
-/* The digits of a line, and their average. */
+/* The digits of a line. */
 static void check_line(const rocl_table *t, size_t row, const work *w, size_t n, unsigned parts,
                        int64_t first, int64_t last, uint64_t slices)
 {
@@ -81,7 +81,6 @@ static void check_line(const rocl_table *t, size_t row, const work *w, size_t n,
             assert_true((rocl_u128)ns * 10 > (rocl_u128)(to - from) * (unsigned)least &&
                         (rocl_u128)ns * 10 <= (rocl_u128)(to - from) * (unsigned)(least + 1));
     }
-    check_percent(t, row, "average_percent", union_between(w, n, parts, first, last), last - first);
 }
 
 static void check_picture(const rocl_table *t, const works *w, size_t wanted)

@@ -2,6 +2,7 @@
 #include "common/answer.h"
 
 #include "common/output.h"
+#include "common/progress.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>
@@ -121,18 +122,17 @@ static rocl_status open_answer(const char *path, rocl_error *err)
     return rocl_answer_open(&state.answer, path, state.command, inputs, err);
 }
 
-int answer_run(const program *p, int argc, char **argv)
+void answer_begin(const char *command)
 {
-    const size_t n = strlen("rocline ");
-    const opt *format = find_json_option(p);
-    /* A program that runs another one does not own its words. */
-    if (p->command || strncmp(p->name, "rocline ", n) != 0 || !ask_for_json(format, &argc, argv))
-        return p->run(p, argc, argv);
     state.wanted = true;
-    state.lists_outputs = !format;
-    state.command = p->name + n;
+    state.command = command;
     msg_set_listener(keep_message);
-    int code = p->run(p, argc, argv);
+}
+
+int answer_end(int code)
+{
+    if (!state.wanted)
+        return code;
     msg_set_listener(NULL);
     if (!code && !state.answer && !state.outputs) /* help */
         return code;
@@ -166,7 +166,20 @@ int answer_run(const program *p, int argc, char **argv)
     rocl_error_free(err);
     cJSON_Delete(state.outputs);
     free(state.messages);
+    state.wanted = false;
     return code;
+}
+
+int answer_run(const program *p, int argc, char **argv)
+{
+    const size_t n = strlen("rocline ");
+    const opt *format = find_json_option(p);
+    /* A program that runs another one does not own its words. */
+    if (p->command || strncmp(p->name, "rocline ", n) != 0 || !ask_for_json(format, &argc, argv))
+        return p->run(p, argc, argv);
+    answer_begin(p->name + n);
+    state.lists_outputs = !format;
+    return answer_end(p->run(p, argc, argv));
 }
 
 void answer_set_inputs(const strings *inputs)
@@ -176,7 +189,7 @@ void answer_set_inputs(const strings *inputs)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 1000 };
+enum { BYTES_OF_TOKEN = 4, ENVELOPE_END = 160, TOKENS_FOR_A_ROW = 2000 };
 
 int budget_check(const table_output *o)
 {
@@ -221,18 +234,25 @@ static void cut_tables(const table_output *o, size_t used, rocl_tables *tables)
                    o->budget, gone, gone == 1 ? " is" : "s are");
 }
 
+/* Where there are many files and processes only the first are named: a row has some hundred
+ * bytes. */
+static rocl_status put_trace(const rocl_trace *t, bool b, unsigned budget, rocl_error *err)
+{
+    rocl_tables *about = NULL;
+    const rocl_status st = t ? rocl_describe_trace(t, &about, err) : ROCL_OK;
+    if (st == ROCL_OK && t)
+        rocl_answer_put_trace(state.answer, b, about,
+                              budget ? budget / TOKENS_FOR_A_ROW : SIZE_MAX);
+    rocl_tables_free(about);
+    return st;
+}
+
 rocl_status answer_open(const char *path, const rocl_trace *t, unsigned budget,
                         rocl_answer **answer, rocl_error *err)
 {
-    rocl_tables *about = NULL;
     rocl_status st = open_answer(path, err);
-    if (st == ROCL_OK && t)
-        st = rocl_describe_trace(t, &about, err);
-    /* Where there are many files and processes only the first are named: a row has some hundred
-     * bytes. */
-    if (st == ROCL_OK && t)
-        rocl_answer_put_trace(state.answer, about, budget ? budget / TOKENS_FOR_A_ROW : SIZE_MAX);
-    rocl_tables_free(about);
+    if (st == ROCL_OK)
+        st = put_trace(t, false, budget, err);
     *answer = state.answer;
     return st;
 }
@@ -241,11 +261,14 @@ rocl_status tables_write(const table_output *o, const rocl_trace *t, rocl_tables
                          rocl_error *err)
 {
     rocl_answer *answer;
+    progress_end(); /* the tables may be for the same terminal, also by its name */
     if (!state.wanted || o->table.format != ROCL_TABLE_JSON) {
         cut_tables(o, 0, tables);
         return rocl_write_tables(tables, &o->table, err);
     }
     rocl_status st = answer_open(o->table.path, t, o->budget, &answer, err);
+    if (st == ROCL_OK)
+        st = put_trace(o->b, true, o->budget, err);
     if (st != ROCL_OK)
         return st;
     size_t used = rocl_answer_bytes(answer) + ENVELOPE_END;

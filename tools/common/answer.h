@@ -9,7 +9,13 @@
  * option --format need not know: their answer says what they have written. */
 int answer_run(const program *p, int argc, char **argv);
 
-/* Is that so? */
+/* For a program that is no command of rocline, once it knows that it answers: collects messages
+ * from now on. */
+void answer_begin(const char *command);
+/* Prints the answer, if one is wanted. Returns the exit code. */
+int answer_end(int code);
+
+/* Is an answer wanted? */
 bool answer_is_wanted(void);
 /* Is it an answer of the latter kind? Then standard output is not for data, and the run calls
  * answer_open() before it closes the trace. */
@@ -24,7 +30,8 @@ void answer_set_command(const char *command);
 /* Where tables go, and in which format. */
 typedef struct table_output {
     rocl_table_options table;
-    unsigned budget; /* tokens, 0: any number; see BUDGET_OPTION */
+    unsigned budget;     /* tokens, 0: any number; see BUDGET_OPTION */
+    const rocl_trace *b; /* of a comparison the other trace, for answers; may be NULL */
 } table_output;
 
 /* An option of the tool's struct, and what is wrong with it. */

@@ -283,7 +283,7 @@ int print_help(const program *p, const char *about)
     if (!p->first || all)
         printf(
             "\nExit codes: 0 done; 1 done, but records were left out or repaired (and counted);\n2 "
-            "wrong usage; 3 input error; 4 output error; 5 internal error.");
+            "wrong usage; 3 input error; 4 output error; 5 internal error; 6 a limit is exceeded.");
     printf("\n%s(1) and rocline(7) say more.\n", p->tool);
     return finish_stdout();
 }

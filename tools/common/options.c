@@ -95,7 +95,8 @@ static const char *option_word(const void *ctx, size_t i)
 static const struct spelling {
     const char *name, *option;
     const char *value; /* NULL: it is given */
-} spellings[] = {{"annotate-args", "args", NULL},
+} spellings[] = {{"advice", "findings", NULL},
+                 {"annotate-args", "args", NULL},
                  {"by-agent", "by", "agent"},
                  {"by-dims", "by", "dims"},
                  {"by-dispatch", "by", "dispatch"},

@@ -7,24 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { UPDATES_PER_SECOND = 6 };
+/* A run that is over by then says nothing. */
+#define SECONDS_BEFORE     0.5
+#define UPDATES_PER_SECOND 6
 
 static rocl_progress_fn *redirected;
 static void *redirected_ctx;
 
 /* The library calls from one thread at a time, so no lock is needed. */
 static char phase_displayed[64];
-static double phase_began, last_displayed;
+static double run_began, phase_began, last_displayed;
 
-bool progress_wanted(bool stdout_is_data)
+/* A terminal, or a pipe, of which nobody knows where its reader writes meanwhile. */
+static bool is_watched(const char *path, bool standard)
+{
+    struct stat s;
+    if ((standard ? fstat(STDOUT_FILENO, &s) : path ? stat(path, &s) : -1) != 0)
+        return false;
+    return !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+bool progress_wanted(const common *c)
 {
     const char *term = getenv("TERM");
-    if (!isatty(STDERR_FILENO) || !term || strcmp(term, "dumb") == 0)
-        return false;
-    return !(stdout_is_data && isatty(STDOUT_FILENO));
+    return c->level > MSG_QUIET && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 &&
+           !is_watched(c->output_file, c->to_stdout);
 }
 
 /* As much as is known: "reading  42%  1.98 M rows/s  0:03 left". */
@@ -55,12 +66,13 @@ void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double t = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    run_began = run_began > 0 ? run_began : t;
     if (strncmp(phase, phase_displayed, sizeof phase_displayed - 1) != 0 || phase_began <= 0) {
         snprintf(phase_displayed, sizeof phase_displayed, "%s", phase);
         phase_began = t;
         last_displayed = 0;
     }
-    if (t - last_displayed < 1.0 / UPDATES_PER_SECOND)
+    if (t - run_began < SECONDS_BEFORE || t - last_displayed < 1.0 / UPDATES_PER_SECOND)
         return;
     last_displayed = t;
     char line[160];

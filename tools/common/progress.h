@@ -4,10 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rocline.h"
+#include "common/common.h"
 
-/* Would anybody see it? Not without a terminal, and not across data on the same terminal. */
-bool progress_wanted(bool stdout_is_data);
+/* Would anybody see it? Not without a terminal, and not across data that go to a terminal or a
+ * pipe. */
+bool progress_wanted(const common *c);
 
 /* A rocl_progress_fn. */
 void progress_update(void *ctx, const char *phase, uint64_t done, uint64_t total);

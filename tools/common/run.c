@@ -179,7 +179,7 @@ static rocl_options library_options(const common *c)
         .team_collects = c->team_collects != NULL,
         .local = c->local,
         .explain = c->level >= MSG_VERBOSE,
-        .progress = c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL,
+        .progress = progress_wanted(c) ? progress_update : NULL,
         .note_times = c->note_times || answer_is_wanted(),
         .notice = on_notice,
     };

@@ -4,7 +4,6 @@
 #include "common/converter.h"
 #include "common/output.h"
 #include "common/programs.h"
-#include "common/progress.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -61,11 +60,6 @@ static const opt_group rpt_group = {NULL, rpt_options};
 static const opt_group *const groups[] = {&input_group, &output_group, &script_group, &rpt_group,
                                           &names_group, &filter_group, &run_group,    &team_group,
                                           &other_group, NULL};
-
-rocl_progress_fn *wanted_progress(const common *c)
-{
-    return c->level > MSG_QUIET && progress_wanted(c->to_stdout) ? progress_update : NULL;
-}
 
 void on_notice(void *ctx, const char *text)
 {

@@ -32,6 +32,4 @@ int convert_script(cli *c);
  */
 int input_look(const char *path, rocl_look *look);
 
-/* Where progress goes; NULL: nowhere. */
-rocl_progress_fn *wanted_progress(const common *c);
 void on_notice(void *ctx, const char *text);

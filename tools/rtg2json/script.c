@@ -15,6 +15,7 @@ static void print_line(void *ctx, const char *text, size_t len)
     const cli *c = ctx;
     if (!c->say)
         return;
+    progress_end();
     fwrite(text, 1, len, c->say);
     putc('\n', c->say);
 }
@@ -116,7 +117,7 @@ static rocl_timeline_options timeline_options(cli *c)
         .memory = c->common.memory,
         .tmpdir = c->common.tmpdir,
         .say = print_line,
-        .progress = wanted_progress(&c->common),
+        .progress = progress_wanted(&c->common) ? progress_update : NULL,
         .notice = on_notice,
         .ctx = c,
     };

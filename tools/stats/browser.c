@@ -32,13 +32,17 @@ static void on_progress(void *ctx, const char *phase, uint64_t done, uint64_t to
     pthread_mutex_unlock(&b->lock);
 }
 
+/* What is known of an event, or, without an id, what was found. */
 static char *look_up(rocl_trace *t, const char *id, int width)
 {
+    static const char *const none[] = {"findings", NULL};
+    const rocl_stats_options found = {.findings = true, .tables = none, .brief = true};
     rocl_error *err = rocl_error_new();
     rocl_tables *tables = NULL;
     char *text = NULL;
     size_t len = 0;
-    rocl_status s = rocl_show_event(t, id, &tables, err);
+    rocl_status s =
+        *id ? rocl_show_event(t, id, &tables, err) : rocl_stats(t, &found, &tables, err);
     if (s <= ROCL_PARTIAL)
         s = rocl_print_tables(
             tables, &(rocl_table_options){.format = ROCL_TABLE_TEXT, .width = (unsigned)width},
@@ -375,6 +379,8 @@ static void handle_key(browser *b, int key)
             b->quit = true;
     } else if (key == '?' || key == KEY_F(1)) {
         text_open_help(b);
+    } else if (key == 'i') {
+        text_open_findings(b);
     } else if (b->text && text_key(b, key, height)) {
     } else if (key >= '1' && key <= '5') {
         text_forget(b);

@@ -189,6 +189,7 @@ void table_forget(browser *b);
 bool table_search(browser *b, bool backward); /* the next row that matches */
 
 void text_open_details(browser *b);
+void text_open_findings(browser *b);
 void text_open_help(browser *b);
 void text_draw(browser *b, int top, int height);
 bool text_key(browser *b, int key, int height);

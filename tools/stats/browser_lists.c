@@ -386,6 +386,28 @@ static void text_open(browser *b, const char *text)
     }
 }
 
+/* The text until the answer comes; id "": about findings. */
+static void ask(browser *b, const char *text, const char *id)
+{
+    text_open(b, text);
+    b->text_is_details = true;
+    pthread_mutex_lock(&b->lock);
+    free(b->lookup_id);
+    b->lookup_id = must_have(strdup(id));
+    b->lookup_width = screen_width() - 2;
+    b->text_number = ++b->lookup_number;
+    pthread_cond_signal(&b->asked);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void text_open_findings(browser *b)
+{
+    ask(b,
+        b->state.loaded ? "looking for what stands out ..."
+                        : "what stands out comes when all is read",
+        "");
+}
+
 /* What the picture knows, at once; the rest is looked up. */
 void text_open_details(browser *b)
 {
@@ -400,15 +422,7 @@ void text_open_details(browser *b)
              rocl_text(b->trace, s->name, NULL), rocl_kind_name(s->kind), id, start, length,
              b->state.loaded ? "looking up what else is known ..."
                              : "the rest is looked up when all is read");
-    text_open(b, text);
-    b->text_is_details = true;
-    pthread_mutex_lock(&b->lock);
-    free(b->lookup_id);
-    b->lookup_id = must_have(strdup(id));
-    b->lookup_width = screen_width() - 2;
-    b->text_number = ++b->lookup_number;
-    pthread_cond_signal(&b->asked);
-    pthread_mutex_unlock(&b->lock);
+    ask(b, text, id);
 }
 
 void text_open_help(browser *b)
@@ -427,6 +441,7 @@ void text_open_help(browser *b)
         "  Space             open and close a line: rows that overlap, what is below it\n"
         "  c e               close all, open all\n"
         "  v                 show counters and memory, or not\n"
+        "  i                 findings: can the trace be trusted, what costs time\n"
         "  Enter             everything that is known of the selected slice\n"
         "  x                 from a call to the work that it launched, and back\n"
         "  X                 the next work that the same call launched\n"

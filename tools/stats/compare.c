@@ -139,6 +139,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     if (code >= 0)
         return code;
     cmp->gate.totals = cmp->fail_over_total != NULL;
+    cmp->gate.all = c->include.n > 0;
     if (!cmp->fail_over_total)
         cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
     if (!cmp->wanted && (cmp->runs_a.n || cmp->runs_b.n))
@@ -207,10 +208,11 @@ static bool report_growth(const comparison *cmp)
     failed |= report_rule(&g->total_domains, "the total of ", "domain", "", g->total);
     if (!g->total_trace.count)
         return failed;
+    const char *what = g->all ? "the trace" : "all kernels that compute";
     if (g->total_trace.added)
-        msg_error("the total of the trace was 0 in A");
+        msg_error("the total of %s was 0 in A", what);
     else
-        msg_error("the total of the trace grew by %.1f %%, more than %g %%", g->total_trace.percent,
+        msg_error("the total of %s grew by %.1f %%, more than %g %%", what, g->total_trace.percent,
                   g->total);
     return true;
 }
@@ -258,13 +260,11 @@ static rocl_status compare_baseline(comparison *cmp, const rocl_stats_options *o
 static rocl_status compare_traces(comparison *cmp, const common *c, const rocl_stats_options *o,
                                   rocl_trace *a, rocl_tables **tables, rocl_error *err)
 {
-    rocl_trace *b = NULL;
-    rocl_status s = common_open(c, &cmp->b, &b, err);
+    rocl_status s = common_open(c, &cmp->b, &cmp->other, err);
     if (s <= ROCL_PARTIAL)
-        s = rocl_compare(a, b, o, &cmp->gate, tables, err);
+        s = rocl_compare(a, cmp->other, o, &cmp->gate, tables, err);
     if (s <= ROCL_PARTIAL)
-        common_report(c, b);
-    rocl_trace_close(b);
+        common_report(c, cmp->other);
     return s;
 }
 
@@ -322,6 +322,13 @@ rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_op
                                     : compare_traces(cmp, c, o, t, tables, err);
     if (s > ROCL_PARTIAL)
         return s;
+    if (cmp->gate.untested) {
+        msg_error("nothing was tested: %s%s", cmp->gate.untested,
+                  common_filters(c) ? " (among what passes the filters)" : "");
+        cmp->verdict = ROCL_INPUT;
+        return s;
+    }
     report_undecided(cmp);
-    return report_growth(cmp) ? ROCL_PARTIAL : s;
+    cmp->verdict = report_growth(cmp) ? ROCL_LIMIT : ROCL_OK;
+    return s;
 }

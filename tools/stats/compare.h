@@ -13,7 +13,9 @@ typedef struct comparison {
     glob_t matches[2];                       /* own these paths */
     bool runs;                               /* several of them are compared */
     rocl_gate gate;
-    strings b; /* inputs of the second trace; those of the first are the common ones */
+    rocl_status verdict; /* the exit code that the limits ask for */
+    strings b;           /* inputs of the second trace; those of the first are the common ones */
+    rocl_trace *other;   /* the second trace, once it is compared, if it is not the common one */
 } comparison;
 
 /* The number of words after "--" on the command line; 0: none. */
@@ -27,7 +29,7 @@ int comparison_check(comparison *cmp, common *c, size_t behind);
 /* Is this output the baseline? */
 bool comparison_reads(const comparison *cmp, const char *path);
 
-/* Makes the tables. t: of the common inputs. ROCL_PARTIAL also if names grew too much, which it
- * reports. */
+/* Makes the tables. t: of the common inputs. Reports what exceeds the limits, and sets the verdict:
+ * ROCL_LIMIT; ROCL_INPUT: nothing could be tested. Close the other trace. */
 rocl_status comparison_run(comparison *cmp, const common *c, const rocl_stats_options *o,
                            rocl_trace *t, rocl_tables **tables, rocl_error *err);

@@ -18,39 +18,37 @@ const char *find_explained(int argc, char **argv)
 
 static void list_rules(FILE *to)
 {
-    const rocl_advice_rule *r;
-    for (size_t i = 0; (r = rocl_advice_rule_at(i)); i++)
+    const rocl_finding_rule *r;
+    for (size_t i = 0; (r = rocl_finding_rule_at(i)); i++)
         fprintf(to, "%-22s %-14s %s\n", r->name, r->report, r->threshold);
 }
 
-/* In any case, with hyphens for blanks. */
+/* In any case, with blanks for hyphens. */
 static bool is_rule(const char *name, const char *given)
 {
     for (; *name && *given; name++, given++)
-        if (tolower((unsigned char)*name) != tolower((unsigned char)*given) &&
-            !(*name == ' ' && *given == '-'))
+        if (*name != tolower((unsigned char)*given) && !(*name == '-' && *given == ' '))
             return false;
     return !*name && !*given;
 }
 
 int explain_rule(const char *called, const char *name)
 {
-    const rocl_advice_rule *r;
+    const rocl_finding_rule *r;
     msg_init(called);
     if (!strcmp(name, "list")) {
         list_rules(stdout);
         return finish_stdout();
     }
-    for (size_t i = 0; (r = rocl_advice_rule_at(i)); i++) {
+    for (size_t i = 0; (r = rocl_finding_rule_at(i)); i++) {
         if (!is_rule(r->name, name))
             continue;
-        printf("%s\n  meaning    %s\n  report     rocstats %s --advice\n  threshold  %s\n  formula "
-               "   %s\n  try        %s\n  example    %s\n             %s\n             %s\n",
-               r->name, r->meaning, r->report, r->threshold, r->formula, r->remedy, r->seen,
-               r->done, r->changed);
+        printf("%s\n  meaning    %s\n  report     rocstats %s --findings\n  threshold  %s\n"
+               "  formula    %s\n  try        %s\n",
+               r->name, r->meaning, r->report, r->threshold, r->formula, r->remedy);
         return finish_stdout();
     }
-    usage_error("--explain: no rule of the advice is called \"%s\"; these are:", name);
+    usage_error("--explain: no rule of findings is called \"%s\"; these are:", name);
     list_rules(stderr);
     return 2;
 }

@@ -1,4 +1,4 @@
-/* rocstats --explain: what the rules of the advice mean. */
+/* rocstats --explain: what the rules of findings mean. */
 #pragma once
 
 /* The RULE of --explain in a command line, "" where nothing follows it; NULL: it has none. */

@@ -7,6 +7,7 @@
 
 #include "stats/compare.h"
 #include "stats/explain.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@ typedef struct cli {
     rocl_table_format format;
     unsigned sort, style, between;
     int top, slices;
-    bool advice;
+    bool findings;
     bool wide;
+    uint32_t named;           /* reports that are given, or --table's */
     bool all;                 /* the word that stands for all reports is given */
     bool doctor;              /* named as a report: its verdict is the exit code */
     bool overview;            /* no report is named, and people read it */
@@ -50,7 +52,7 @@ _Static_assert(ROCL_BY_CALLS == 1 && ROCL_BY_NAME == 4, "--sort lists them in or
 
 enum { OVERVIEW_TOP = 10, TEXT_TOP = 20, PAGE_MOST = 1000 };
 /* A timeline's row has LINE_REST columns beside its line. */
-enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 40, LINE_LEAST = 10, PAGE_SLICES = 200 };
+enum { SLICES_MAX = 100000, LINE = 60, LINE_REST = 29, LINE_LEAST = 10, PAGE_SLICES = 200 };
 
 #define REPORT(r) (1u << ROCL_REPORT_##r)
 
@@ -79,10 +81,11 @@ static const opt report_options[] = {
      "a row for each rank, agent, stream, dims (size of grid and workgroup; stream: also gaps of "
      "streams and queues); dispatch: also derived counters of each dispatch; marker: also what was "
      "sampled during the ranges of each marker"},
-    {"advice", 0, OPT_FLAG, offsetof(cli, advice), NULL, NULL, 0, 0,
-     "add a table with findings that stand out (always in the overview and in html)"},
+    {"findings", 0, OPT_FLAG, offsetof(cli, findings), NULL, NULL, 0, 0,
+     "begin with what stands out, and what could be gained (always in the overview and in html)"},
     {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
-     "print what a rule of the advice means, its threshold, how it is computed, what to try and an "
+     "print what a rule of the findings means, its threshold, how it is computed, what to try and "
+     "an "
      "example, without reading an input; list: the names of all rules"},
     BY("ids", stats.ids,
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
@@ -116,20 +119,21 @@ static const opt report_options[] = {
      "with critical-path: how long the whole would take if this kernel, copy or host call were "
      "twice as fast; a pattern such as '*gemm*=1.5x' means all names that match; may be repeated"},
     {"peak", 0, OPT_STRING, offsetof(cli, stats.peak), "[FILE:]NAME", NULL, 0, 0,
-     "with roofline: compare with the peak of this GPU, such as MI300X or gfx942; FILE:NAME: look "
-     "it up "
-     "in this file first, with lines of a name and bandwidth=5.3T fp16=1307T ..."},
+     "with roofline: compare with the peak of this GPU, such as MI300X, and not of that in the "
+     "trace; FILE:NAME: look it up in this file first, with lines of a name and bandwidth=5.3T "
+     "fp16=1307T ..."},
     {"peaks", 0, OPT_STRING, offsetof(cli, stats.peaks), "FILE", NULL, 0, 0, NULL},
     {"slices", 0, OPT_NUMBER, offsetof(cli, slices), "N", NULL, 1, SLICES_MAX,
      "with overlap, memory, counters: number of equal parts into which series cut the time "
      "(default: "
      "for text and md 60, or fewer on a narrow terminal; 1000 for the other formats)"},
     {"fail-over", 0, OPT_STRING, offsetof(cli, compare.fail_over), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if a name takes significantly longer in B, by more than this "
-     "percentage on average, or is new"},
+     "with compare: exit with 6 if a kernel takes significantly longer in B, by more than this "
+     "percentage on average, or is new; --include tests all that it names, such as marker or "
+     "kernel,copy"},
     {"fail-over-total", 0, OPT_STRING, offsetof(cli, compare.fail_over_total), "PCT", NULL, 0, 0,
-     "with compare: exit with 1 if the total time of a name, of a domain or of the trace grew by "
-     "more than this percentage, or if a name is new, even with few calls"},
+     "with compare: exit with 6 if the total time of a kernel or of all kernels grew by more than "
+     "this percentage, or if one is new, even with few calls; with --include as above"},
     {"a", 0, OPT_LIST, offsetof(cli, compare.runs_a), "PATTERN", NULL, 0, 0,
      "with compare: each file or folder that matches is a run of A, such as 'base/*.db', and may "
      "be "
@@ -156,7 +160,8 @@ static const opt output_options[] = {
      "programs; the summary as `rocprofv3 -S` prints it (table); a page with all reports and "
      "charts "
      "(html); attribution as folded stacks, in ns, for flamegraph.pl and speedscope (folded); what "
-     "compare tested for a limit as JUnit XML (junit)"},
+     "compare tested for a limit as JUnit XML (junit); a comparison as annotations of GitHub "
+     "Actions (github), whose job summary it also writes"},
     {"table", 0, OPT_WORDS, offsetof(cli, only), "LIST", NULL, 0, 0,
      "print only these tables; such as step_distribution or compare_causes; all: every table, also "
      "as CSV and TSV, where compare otherwise prints only one"},
@@ -314,6 +319,7 @@ static int sort_operands(cli *c)
     const bool special = c->compare.wanted || c->baseline;
     for (uint32_t r; !special && i < c->operands.n && (r = named_reports(c->operands.v[i])); i++) {
         c->stats.reports |= r;
+        c->named |= r;
         c->all |= !strcmp(c->operands.v[i], "all");
         c->doctor |= r == REPORT(DOCTOR);
     }
@@ -324,15 +330,19 @@ static int sort_operands(cli *c)
         return -1;
     if (strcmp(word, "view") == 0)
         return usage_error("view must stand before all options");
+    const char *near;
     const rocl_report r = report_of_table(word);
     if (r < ROCL_REPORTS)
         return usage_error("\"%s\" is a table of the report %s: use that, or --table %s", word,
                            rocl_report_name(r), word);
+    for (size_t k = 0; (near = rocl_table_word(NULL, k)); k++)
+        if (!strcmp(near, word))
+            return usage_error("\"%s\" is a table, not a report: --table %s prints it", word, word);
     /* A word that is neither a report nor a file is more likely a mistyped report. */
     const int code = options_refuse_command(word);
     if (code >= 0)
         return code;
-    const char *near = rocl_nearest_word(word, strlen(word), report_word, NULL);
+    near = rocl_nearest_word(word, strlen(word), report_word, NULL);
     return near ? usage_error("\"%s\" is neither a report nor a file; did you mean %s?", word, near)
                 : -1;
 }
@@ -426,6 +436,11 @@ static int check_compare(cli *c, size_t behind)
     return comparison_check(&c->compare, &c->common, behind);
 }
 
+static bool is_for_ci(const cli *c)
+{
+    return c->format == ROCL_TABLE_JUNIT || c->format == ROCL_TABLE_GITHUB;
+}
+
 /* Only some tables are printed. */
 static bool picks_tables(const cli *c)
 {
@@ -449,8 +464,9 @@ static int check_tables(const cli *c)
                     : usage_error("--table: \"%s\" is not a table; rocstats(5) lists them", name);
     }
     if (c->only.n && (c->style || c->format == ROCL_TABLE_CONSOLE ||
-                      c->format == ROCL_TABLE_FOLDED || c->format == ROCL_TABLE_JUNIT))
-        return usage_error("--table is not for --style and the formats table, folded and junit");
+                      c->format == ROCL_TABLE_FOLDED || is_for_ci(c)))
+        return usage_error("--table is not for --style and the formats table, folded, junit and "
+                           "github");
     return -1;
 }
 
@@ -470,7 +486,7 @@ static int check_baseline(cli *c)
         c->baseline_name = cut_name(&c->common.output_file);
     if (!c->baseline)
         return c->baseline_name ? usage_error("--baseline-name is only for baseline") : -1;
-    if (c->format_name || c->style || c->advice || c->timeline || c->stats.by_rank ||
+    if (c->format_name || c->style || c->findings || c->timeline || c->stats.by_rank ||
         c->stats.by_agent || c->stats.by_stream || c->stats.by_dims || c->sort || c->summary ||
         c->per_domain || c->summary_file || c->budget || c->only.n)
         return usage_error("baseline writes JSON of its own, and takes no options of reports");
@@ -488,6 +504,7 @@ static void choose_reports(cli *c)
         reports |= UINT32_C(1) << r;
     }
     c->stats.reports |= reports;
+    c->named |= reports;
     c->doctor |= reports >> ROCL_REPORT_DOCTOR & 1;
 }
 
@@ -513,8 +530,10 @@ static int check_format(cli *c)
         (!c->compare.wanted || (!c->compare.fail_over && !c->compare.fail_over_total)))
         return usage_error("--format junit is only for compare with --fail-over or "
                            "--fail-over-total");
+    if (c->format == ROCL_TABLE_GITHUB && !c->compare.wanted)
+        return usage_error("--format github is only for compare");
     if (c->format == ROCL_TABLE_FOLDED &&
-        (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->advice))
+        (c->stats.reports != REPORT(ATTRIBUTION) || c->compare.wanted || c->findings))
         return usage_error("--format folded is only for the report attribution");
     return -1;
 }
@@ -562,8 +581,6 @@ static int check_report_options(cli *c)
         c->stats.peaks = c->stats.peak;
         c->stats.peak = cut_name(&c->stats.peaks);
     }
-    if (c->stats.peaks && !c->stats.peak)
-        return usage_error("--peaks is only for --peak");
     if (c->stats.by_dispatch && !c->derive.n)
         return usage_error("--by dispatch is only for --derive");
     if (c->min_gap && !rocl_read_duration(c->min_gap, &c->stats.min_gap))
@@ -620,8 +637,8 @@ static const char *const *list_main_tables(uint32_t reports)
 /* What the library is asked for. */
 static void settle_reports(cli *c)
 {
-    const bool text_tables =
-        c->format == ROCL_TABLE_TEXT || (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
+    const bool text_tables = c->format == ROCL_TABLE_TEXT || c->format == ROCL_TABLE_GITHUB ||
+                             (c->format == ROCL_TABLE_MARKDOWN && c->compare.wanted);
     c->stats.top = c->top >= 0                             ? (size_t)c->top
                    : !text_tables                          ? 0
                    : c->stats.reports || c->compare.wanted ? TEXT_TOP
@@ -635,14 +652,15 @@ static void settle_reports(cli *c)
     const bool whole = !c->stats.reports;
     c->stats.brief = whole && c->format == ROCL_TABLE_TEXT;
     c->overview = whole && !c->compare.wanted && !c->style && c->stats.pictures;
-    c->stats.advice = c->advice || whole || c->format == ROCL_TABLE_HTML;
+    c->stats.findings = c->findings || whole || c->all || c->format == ROCL_TABLE_HTML;
+    c->stats.named = c->named;
     if (whole) {
         c->stats.reports = OVERVIEW;
         c->stats.tables = overview_tables;
-    } else if (picks_tables(c) && !c->stats.advice && !c->compare.wanted) {
+    } else if (picks_tables(c) && !c->stats.findings && !c->compare.wanted) {
         c->stats.tables = c->only.v;
     } else if ((c->format == ROCL_TABLE_CSV || c->format == ROCL_TABLE_TSV) && !c->all &&
-               !c->only.n && !c->compare.wanted && !c->advice) {
+               !c->only.n && !c->compare.wanted && !c->findings) {
         c->stats.tables = list_main_tables(c->stats.reports);
     }
     c->common.uses_steps = c->compare.wanted || c->baseline || (c->stats.reports & REPORT(STEPS));
@@ -657,10 +675,11 @@ static void settle_reports(cli *c)
     c->stats.ids |= c->doctor || answer_is_wanted();
     /* One report is often the input of a pipe. */
     const bool overview = whole || c->compare.wanted || (c->stats.reports & (c->stats.reports - 1));
-    c->stats.header = c->format == ROCL_TABLE_HTML ||
-                      (c->format == ROCL_TABLE_JSON && !answer_is_wanted()) ||
-                      (overview && c->stats.pictures);
-    c->common.note_times |= c->stats.header || c->stats.pictures;
+    c->stats.header =
+        c->format == ROCL_TABLE_HTML || is_for_ci(c) ||
+        (c->format == ROCL_TABLE_JSON && (!answer_is_wanted() || c->compare.wanted)) ||
+        (overview && c->stats.pictures);
+    c->common.note_times |= c->stats.header || c->stats.pictures || c->compare.wanted;
     if (picks_tables(c) && c->stats.pictures)
         c->stats.header = false;
     c->stats.comparability =
@@ -725,9 +744,11 @@ static int check_options(cli *c, size_t behind)
         bad = check_output(c, behind);
     if (bad >= 0)
         return bad;
-    settle_reports(c);
-    if (c->compare.wanted)
+    if (c->compare.wanted && answer_is_wanted())
         answer_set_command("compare");
+    else if (c->compare.wanted && c->format == ROCL_TABLE_JSON)
+        answer_begin("compare");
+    settle_reports(c);
     return -1;
 }
 
@@ -778,8 +799,36 @@ static rocl_status run_reports(cli *c, rocl_trace *t, rocl_tables **tables, rocl
     static const char *const marker_tables[] = {"domains", "markers", NULL};
     c->stats.reports = REPORT(SUMMARY) | (markers ? REPORT(MARKERS) : 0);
     c->stats.tables = calls ? host_tables : marker_tables;
-    c->stats.advice = false;
     return rocl_stats(t, &c->stats, tables, err);
+}
+
+/* The first tables, as Markdown, for the page of a run of GitHub Actions. A step adds to what is
+ * there. */
+static rocl_status append_summary(rocl_tables *tables, rocl_error *err)
+{
+    static const char *const first[] = {"compare_change",
+                                        "compare_limits",
+                                        "comparability",
+                                        "compare_causes",
+                                        "compare",
+                                        "compare_runs",
+                                        NULL};
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    char *text = NULL;
+    size_t n;
+    if (!path || !*path)
+        return ROCL_OK;
+    rocl_tables_keep(tables, first);
+    rocl_status s = rocl_print_tables(tables, &(rocl_table_options){.format = ROCL_TABLE_MARKDOWN},
+                                      &text, &n, err);
+    FILE *f = s == ROCL_OK ? fopen(path, "ae") : NULL;
+    const bool good = f && fwrite(text, 1, n, f) == n;
+    if (s == ROCL_OK && ((f && fclose(f) != 0) || !good)) {
+        msg_error("GITHUB_STEP_SUMMARY: %s: %s", path, strerror(errno));
+        s = ROCL_OUTPUT;
+    }
+    free(text);
+    return s;
 }
 
 static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
@@ -788,7 +837,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
     const bool to_stream = c->summary_file && (!strcmp(c->summary_file, "stdout") ||
                                                !strcmp(c->summary_file, "stderr"));
     const unsigned terminal = output_width(&c->common);
-    const table_output o = {
+    table_output o = {
         .budget = c->budget,
         .table = {
             .path = c->path,
@@ -814,6 +863,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
                         : run_reports(c, t, &tables, err);
     const rocl_trust trust =
         c->doctor && s <= ROCL_PARTIAL ? rocl_tables_trust(tables) : ROCL_TRUST_SOUND;
+    /* What the answer describes: of a comparison A, and B. */
+    const rocl_trace *described = c->compare.runs || c->compare.baseline ? NULL : t;
+    o.b = c->compare.baseline ? t : c->compare.other;
     if (s <= ROCL_PARTIAL) {
         const bool picks = picks_tables(c);
         for (size_t i = 0; picks && i < c->only.n; i++)
@@ -828,7 +880,9 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
         if (written == ROCL_OK && reports)
             written = c->timeline ? page_write(&c->page, t, c->path, tables, *c->timeline != 0,
                                                c->group_by_queue, NULL, err)
-                                  : tables_write(&o, t, tables, err);
+                                  : tables_write(&o, described, tables, err);
+        if (written == ROCL_OK && c->format == ROCL_TABLE_GITHUB)
+            written = append_summary(tables, err);
         if (written == ROCL_PARTIAL) { /* the page has texts that were repaired */
             s = ROCL_PARTIAL;
             written = ROCL_OK;
@@ -841,6 +895,7 @@ static rocl_status write_reports(rocl_trace *t, void *ctx, rocl_error *err)
             output_done(c->path);
     }
     rocl_tables_free(tables);
+    rocl_trace_close(c->compare.other);
     return s;
 }
 
@@ -860,7 +915,11 @@ static int run_rocstats(const program *p, int argc, char **argv)
         c.common.team_collects = rocl_stats_rank;
         c.common.team_writes = rocl_stats_collects(&c.stats);
     }
-    return code < 0 ? common_run(&c.common, write_reports, &c) : code;
+    if (code < 0)
+        code = common_run(&c.common, write_reports, &c);
+    /* A limit that is exceeded says more than records that were left out, and these are told. */
+    code = code <= ROCL_PARTIAL && c.compare.verdict ? (int)c.compare.verdict : code;
+    return answer_is_wanted() && strncmp(p->name, "rocline ", 8) ? answer_end(code) : code;
 }
 
 const program rocstats_program = {

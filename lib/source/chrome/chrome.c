@@ -515,6 +515,43 @@ static rocl_status parse_piece(rocl_records_input *in, rocl_records *to, const r
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* HIP counts pairs of units where waves have 32 lanes. */
+static void read_device(chrome_work *k, rocl_trace *t, rocl_json *r)
+{
+    enum { NAME, MEMORY, LANES, UNITS, KEYS };
+    static const rocl_view keys[KEYS] = {
+        [NAME] = ROCL_JSON_KEY("name"),
+        [MEMORY] = ROCL_JSON_KEY("totalGlobalMem"),
+        [LANES] = ROCL_JSON_KEY("warpSize"),
+        [UNITS] = ROCL_JSON_KEY("numSms"),
+    };
+    int64_t n[KEYS] = {0};
+    char json[128];
+    rocl_json_token v;
+    for (int i; (i = rocl_json_member(r, keys, KEYS, &v)) >= 0;)
+        if (i == NAME)
+            k->devices[k->device_count].name = rocl_strings_put(t->strings, v.text.p, v.text.n);
+        else if (!rocl_json_int(v.text, &n[i]))
+            n[i] = 0;
+    const int size = snprintf(json, sizeof json,
+                              "{\"cu_count\":%" PRId64 ",\"wave_front_size\":%" PRId64
+                              ",\"mem_banks\":[{\"size_in_bytes\":%" PRId64 "}]}",
+                              n[UNITS], n[LANES], n[MEMORY]);
+    if (n[LANES] == 64 && n[UNITS] > 0 && n[MEMORY] > 0)
+        k->devices[k->device_count].properties = rocl_strings_put(t->strings, json, (size_t)size);
+    k->device_count++;
+}
+
+static rocl_status put_properties(rocl_trace *t, rocl_model_capture *c, rocl_property_of of,
+                                  uint32_t index, rocl_buf *json, rocl_error *err)
+{
+    const chrome_file *f = ((const rocl_records_input *)c->state)->state;
+    (void)err;
+    if (of == ROCL_PROPERTIES_OF_AGENT && f->work.properties)
+        rocl_buf_str(json, rocl_str(t, f->work.properties[index]));
+    return ROCL_OK;
+}
+
 /* The rank, the base time and the names of devices, from known members. */
 static rocl_status read_members(rocl_records_input *in, rocl_error *err)
 {
@@ -526,8 +563,7 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
                          *devices = rocl_json_child(x, x->nodes, "deviceProperties"),
                          *host = rocl_json_child(x, x->nodes, "host_name"),
                          *generator = rocl_json_child(x, x->nodes, "generator");
-    static const rocl_view rank_key[] = {ROCL_JSON_KEY("rank")},
-                           name_key[] = {ROCL_JSON_KEY("name")};
+    static const rocl_view rank_key[] = {ROCL_JSON_KEY("rank")};
     rocl_buf b = {0};
     rocl_json r;
     rocl_json_token v;
@@ -553,14 +589,9 @@ static rocl_status read_members(rocl_records_input *in, rocl_error *err)
             rocl_json_int(v.text, &f->rank);
     if (rocl_json_load_node(&r, &v, &b, spool, devices, f->flags, &st, err) &&
         rocl_json_enter(&r, ROCL_JSON_ARRAY))
-        while (rocl_json_element(&r, &v) && f->work.devices < CHROME_GPUS_MAX) {
-            uint32_t name = 0;
-            if (!rocl_json_enter(&r, ROCL_JSON_OBJECT))
-                continue;
-            while (rocl_json_member(&r, name_key, 1, &v) >= 0)
-                name = rocl_strings_put(in->trace->strings, v.text.p, v.text.n);
-            f->work.device_names[f->work.devices++] = name;
-        }
+        while (rocl_json_element(&r, &v) && f->work.device_count < CHROME_GPUS_MAX)
+            if (rocl_json_enter(&r, ROCL_JSON_OBJECT))
+                read_device(&f->work, in->trace, &r);
     rocl_buf_free(&b);
     return st;
 }
@@ -724,4 +755,4 @@ static const rocl_record_format format = {.state_size = sizeof(chrome_file),
                                           .sees = sees_agent,
                                           .close = close_file};
 
-const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(format)};
+const rocl_source_ops rocl_chrome_ops = {ROCL_RECORDS_OPS(format), .properties = put_properties};

@@ -24,6 +24,7 @@ void chrome_work_close(chrome_work *k)
     rocl_idset_free(&k->work_items);
     rocl_map_free(&k->memory_index);
     free(k->memory);
+    free(k->properties);
 }
 
 void chrome_place_work(rocl_source_record *r, const chrome_event *e, const chrome_args *a)
@@ -301,8 +302,10 @@ static size_t name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gp
     for (uint32_t i = 0; i < c->agent_count; i++) {
         rocl_agent *a = rocl_definition_at(c, ROCL_DEFINE_AGENT, i);
         for (size_t j = 0; j < n && a->type == ROCL_AGENT_GPU; j++)
-            if (numbers[j] == (uint64_t)a->id && j < k->devices)
-                a->product = k->device_names[j];
+            if (numbers[j] == (uint64_t)a->id && j < k->device_count) {
+                a->product = k->devices[j].name;
+                k->properties[i] = k->devices[j].properties;
+            }
     }
     return count;
 }
@@ -312,9 +315,10 @@ rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error 
     rocl_capture *c = &in->capture->pub;
     process_gpu *gpus = malloc((c->agent_count + (size_t)1) * sizeof *gpus);
     size_t count = 0;
-    if (gpus)
+    k->properties = calloc(c->agent_count + (size_t)1, sizeof *k->properties);
+    if (gpus && k->properties)
         count = name_agents(k, c, gpus);
-    bool ok = gpus && map_memory(k, in, gpus, count);
+    bool ok = gpus && k->properties && map_memory(k, in, gpus, count);
     for (uint32_t i = 0; i < c->counter_count && ok; i++)
         ok = place_reserved(k, in, rocl_definition_at(c, ROCL_DEFINE_COUNTER, i));
     free(gpus);

@@ -21,9 +21,12 @@ typedef struct chrome_device {
 } chrome_device;
 
 typedef struct chrome_work {
-    uint32_t kernel, copy, allocation;      /* categories */
-    uint32_t device_names[CHROME_GPUS_MAX]; /* of deviceProperties */
-    size_t devices;
+    uint32_t kernel, copy, allocation; /* categories */
+    struct {
+        uint32_t name, properties; /* texts; the latter is JSON, as rocpd has it */
+    } devices[CHROME_GPUS_MAX];    /* of deviceProperties */
+    size_t device_count;
+    uint32_t *properties;  /* by agent; NULL before the GPUs have names */
     bool in_work_items;    /* all grids count work-items */
     bool ordinal;          /* numbers of devices may count what a process sees */
     pthread_mutex_t lock;  /* of the rest, which is only read in the second pass */

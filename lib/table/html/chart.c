@@ -508,20 +508,6 @@ static size_t find_largest(const rocl_table *t, size_t from, size_t to, size_t c
     return largest;
 }
 
-/* The share of all pieces together in the time of the rows. */
-static double average_share(const rocl_table *t, const chart *c, size_t from, size_t to)
-{
-    const size_t begin = rocl_table_find_column(t, "start_ns");
-    const size_t end = rocl_table_find_column(t, "end_ns");
-    double sum = 0, whole = 0;
-    for (size_t i = from; i < to; i++) {
-        for (size_t k = 0; k < count_pieces(c); k++)
-            sum += length_of(t, i, &c->pieces[k]);
-        whole += rocl_cell_length(t, i, end) - rocl_cell_length(t, i, begin);
-    }
-    return whole > 0 ? sum / whole : 0;
-}
-
 /* Pieces are stacked: each begins at the height where the one before it ends. */
 static void put_areas(rocl_buf *b, const rocl_table *t, const chart *c)
 {
@@ -583,9 +569,7 @@ static void put_areas(rocl_buf *b, const rocl_table *t, const chart *c)
             rocl_buf_str(b, "\"/>");
         }
         rocl_figure_end_plot(&f);
-        if (c->kind == AREAS_OF_SLICE)
-            rocl_html_put(b, "%.1f %%", average_share(t, c, rows[r], to) * 100);
-        else
+        if (c->kind != AREAS_OF_SLICE)
             rocl_html_put_cell(b, t, find_largest(t, rows[r], to, first), first);
         rocl_figure_end_row(&f);
     }
@@ -661,10 +645,9 @@ static const chart charts[] = {
     {"rank_times", .put = rocl_html_put_rank_times},
     {"steps", .put = rocl_html_put_rank_cells},
     {"overlap", STACKS,
-     .pieces = {{"c0", "kernels alone", .key = "compute_ns", .less = "both_ns"},
-                {"c2", "kernels and copies", .key = "both_ns"},
-                {"c1", "copies alone", .key = "exposed_copy_ns"},
-                {"c3", "communication alone", .key = "exposed_communication_ns"},
+     .pieces = {{"c0", "compute", .key = "compute_ns"},
+                {"c3", "exposed communication", .key = "exposed_communication_ns"},
+                {"c1", "exposed copies", .key = "exposed_copy_ns"},
                 {"c4", "idle", .key = "idle_ns"}}},
     {"launch", STACKS,
      .pieces = {{"q5", "delay", .key = "delay_average_ns"},

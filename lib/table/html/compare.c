@@ -7,6 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An axis that does not begin at 0 says so. */
+static void end_figure(rocl_figure *f, const char *title, const rocl_axis *axis)
+{
+    rocl_buf text = {0};
+    rocl_buf_str(&text, title);
+    if (axis->from > 0) {
+        rocl_buf_str(&text, "; the axis begins at ");
+        rocl_datum_put_displayed(&text, &(rocl_datum){.type = ROCL_DATUM_REAL, .r = axis->from},
+                                 axis->unit);
+        rocl_buf_str(&text, ", not at 0");
+    }
+    rocl_buf_byte(&text, '\0');
+    rocl_figure_end(f, text.failed ? title : (const char *)text.data);
+    rocl_buf_free_into(&text, f->b);
+}
+
 /* ---- waterfalls ------------------------------------------------------------------------------ */
 
 enum { MOST_STEPS = 12 };
@@ -95,7 +111,7 @@ static void put_waterfall(rocl_buf *b, const waterfall *w, const rocl_table *t, 
     char title[96];
     snprintf(title, sizeof title, "%s: %s", w->quantity,
              zero != 0 ? "change from A" : "from A, step by step, to B");
-    rocl_figure_end(&f, title);
+    end_figure(&f, title, &axis);
 }
 
 void rocl_html_put_changes(rocl_buf *b, const rocl_table *t)
@@ -236,9 +252,10 @@ void rocl_html_put_compared_steps(rocl_buf *b, const rocl_table *t)
             rocl_html_put(b, "%s%.1f %%", more > 0 ? "+" : "", 100 * more / sum);
         rocl_figure_end_row(&f);
     }
-    rocl_figure_end(&f,
-                    "wall time of aligned steps, one after the other; on the right the change of "
-                    "those that both have");
+    end_figure(&f,
+               "wall time of aligned steps, one after the other; on the right the change of those "
+               "that both have",
+               &upright);
 }
 
 /* ---- many runs ------------------------------------------------------------------------------- */

@@ -7,94 +7,6 @@
 
 enum { MOST = 5 };
 
-/* ---- figures --------------------------------------------------------------------------------- */
-
-static double sum_of(const rocl_table *t, const char *key)
-{
-    const size_t column = rocl_table_find_column(t, key);
-    double sum = 0;
-    for (size_t i = 0; column < t->column_count && i < t->row_count; i++) {
-        const double v = rocl_datum_number(rocl_table_cell(t, i, column));
-        sum += isfinite(v) ? v : 0;
-    }
-    return sum;
-}
-
-/* The two largest causes of gaps. The tail of a program is not a gap. */
-static void put_causes(rocl_buf *b, const rocl_table *t)
-{
-    const size_t class = rocl_table_find_column(t, "class");
-    const size_t total = rocl_table_find_column(t, "total_ns");
-    const char *named[2] = {"tail", "tail"};
-    double all = 0;
-    if (class == t->column_count || total == t->column_count)
-        return;
-    for (size_t i = 0; i < t->row_count; i++)
-        if (rocl_table_cell(t, i, class)->type == ROCL_DATUM_TEXT &&
-            strcmp(rocl_table_cell(t, i, class)->text, "tail") != 0)
-            all += rocl_datum_number(rocl_table_cell(t, i, total));
-    for (unsigned k = 0; k < 2 && all > 0; k++) {
-        double most = 0;
-        const char *largest = NULL;
-        for (size_t i = 0; i < t->row_count; i++) {
-            const rocl_datum *d = rocl_table_cell(t, i, class);
-            double sum = 0;
-            if (d->type != ROCL_DATUM_TEXT || !strcmp(d->text, "tail") ||
-                !strcmp(d->text, named[0]))
-                continue;
-            for (size_t j = 0; j < t->row_count; j++)
-                if (rocl_table_cell(t, j, class)->type == ROCL_DATUM_TEXT &&
-                    !strcmp(rocl_table_cell(t, j, class)->text, d->text))
-                    sum += rocl_datum_number(rocl_table_cell(t, j, total));
-            if (sum > most) {
-                most = sum;
-                largest = d->text;
-            }
-        }
-        if (!largest)
-            break;
-        named[k] = largest;
-        rocl_html_put(b, "%s%s %.0f %%", k ? ", " : ": ", largest, most / all * 100);
-    }
-}
-
-/* The whole is the time from the first start to the last end of work on any GPU of a machine, which
- * the timeline covers; without it, that on each GPU. */
-static void put_shares(rocl_buf *b, const rocl_tables *all)
-{
-    static const struct {
-        const char *key, *title;
-    } shares[] = {{"busy_ns", "busy"},
-                  {"compute_ns", "compute"},
-                  {"exposed_copy_ns", "exposed copy"},
-                  {"exposed_communication_ns", "exposed communication"}};
-    const rocl_table *t = rocl_tables_find(all, "overlap");
-    const rocl_table *timeline = rocl_tables_find(all, "timeline");
-    const rocl_table *causes = rocl_tables_find(all, "gap_classes");
-    const double own = t ? sum_of(t, "wall_ns") : 0;
-    double whole = timeline ? sum_of(timeline, "end_ns") - sum_of(timeline, "start_ns") : 0;
-    whole = fmax(whole, own);
-    if (own <= 0)
-        return;
-    rocl_buf_str(b, "<ul class=\"shares\">");
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#overlap\">%s</a></li>",
-                      sum_of(t, shares[i].key) / whole * 100, shares[i].title);
-    rocl_html_put(b, "<li><b>%.1f %%</b> <a href=\"#%s\">idle</a><small>%.1f %% in gaps",
-                  (1 - sum_of(t, "busy_ns") / whole) * 100,
-                  causes && causes->row_count ? causes->key : t->key,
-                  sum_of(t, "idle_ns") / whole * 100);
-    if (causes)
-        put_causes(b, causes);
-    rocl_html_put(b, "</small><small>%.1f %% before and after a GPU's work</small></li></ul>\n",
-                  (whole - own) / whole * 100);
-    rocl_html_put(
-        b,
-        "<p class=\"note\">Shares of the time from the first start to the last end of work "
-        "on %d GPU%s.</p>\n",
-        (int)t->row_count, t->row_count == 1 ? "" : "s, added up");
-}
-
 /* ---- what stands out ------------------------------------------------------------------------- */
 
 /* Some columns of the rows with the largest values, and where the others are. */
@@ -142,55 +54,41 @@ static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
                       (int)t->row_count);
 }
 
-/* Advice names a report, which is a tab; what the doctor found is evidence of its own. */
+/* What stands out, first: a finding names a report, which is a tab. */
 static void put_findings(rocl_buf *b, const rocl_tables *all)
 {
-    static const struct {
-        const char *table, *title, *sentence, *evidence, *report;
-    } lists[] = {{"findings", "Can the trace be trusted?", "finding", "evidence", NULL},
-                 {"advice", "What to look at", "finding", "evidence", "report"}};
     static const struct { /* what else there is of a finding, in parentheses */
         const char *column, *before;
-    } remarks[] = {{"level", ""}, {"where", ""}, {"threshold", "threshold: "}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const rocl_table *t = rocl_tables_find(all, lists[i].table);
-        if (!t)
-            continue;
-        rocl_html_put(b, "<h2>%s</h2>\n", lists[i].title);
-        if (!t->row_count) {
-            rocl_buf_str(b, i ? "<p class=\"note\">Nothing stands out.</p>\n"
-                              : "<p class=\"note\">No reason for doubt was found.</p>\n");
-            continue;
+    } remarks[] = {{"level", ""},
+                   {"gain_ns", "could gain "},
+                   {"where", ""},
+                   {"try", "try: "},
+                   {"record", "record: "}};
+    const rocl_table *t = rocl_tables_find(all, "findings");
+    if (!t)
+        return;
+    rocl_html_put(b, "<h2>%s</h2>\n<p class=\"note\">%s</p>\n", t->title, t->note);
+    rocl_buf_str(b, t->row_count ? "<ol class=\"findings\">" : "");
+    for (size_t r = 0; r < t->row_count; r++) {
+        rocl_buf_str(b, "<li><b>");
+        rocl_html_put_cell(b, t, r, rocl_table_find_column(t, "finding"));
+        rocl_buf_str(b, "</b>: ");
+        rocl_html_put_cell(b, t, r, rocl_table_find_column(t, "evidence"));
+        bool any = false;
+        for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++) {
+            const size_t column = rocl_table_find_column(t, remarks[k].column);
+            if (column == t->column_count || !rocl_datum_has_value(rocl_table_cell(t, r, column)))
+                continue;
+            rocl_buf_str(b, any ? "; " : " <small>(");
+            rocl_buf_str(b, remarks[k].before);
+            rocl_html_put_cell(b, t, r, column);
+            any = true;
         }
-        const size_t sentence = rocl_table_find_column(t, lists[i].sentence);
-        const size_t evidence = rocl_table_find_column(t, lists[i].evidence);
-        rocl_buf_str(b, "<ul>");
-        for (size_t r = 0; r < t->row_count; r++) {
-            rocl_buf_str(b, "<li>");
-            rocl_html_put_cell(b, t, r, sentence);
-            rocl_buf_str(b, ": ");
-            rocl_html_put_cell(b, t, r, evidence);
-            bool any = false;
-            for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++) {
-                const size_t column = rocl_table_find_column(t, remarks[k].column);
-                if (column == t->column_count ||
-                    rocl_table_find_cell(t, r, remarks[k].column)->type == ROCL_DATUM_NONE)
-                    continue;
-                rocl_buf_str(b, any ? ", " : " <small>(");
-                rocl_buf_str(b, remarks[k].before);
-                rocl_html_put_cell(b, t, r, column);
-                any = true;
-            }
-            rocl_buf_str(b, any ? ")</small>" : "");
-            const char *key = t->key;
-            if (lists[i].report) {
-                const rocl_datum *d = rocl_table_find_cell(t, r, lists[i].report);
-                key = d->type == ROCL_DATUM_TEXT ? d->text : key;
-            }
-            rocl_html_put(b, " <a href=\"#%s\">evidence</a></li>", key);
-        }
-        rocl_buf_str(b, "</ul>\n");
+        rocl_buf_str(b, any ? ")</small>" : "");
+        rocl_html_put(b, " <a href=\"#%s\">evidence</a></li>",
+                      rocl_datum_str(rocl_table_find_cell(t, r, "report")));
     }
+    rocl_buf_str(b, t->row_count ? "</ol>\n" : "");
 }
 
 void rocl_html_put_overview(rocl_table_writer *w)
@@ -200,15 +98,23 @@ void rocl_html_put_overview(rocl_table_writer *w)
                                            "call", "before",   "after",  NULL};
     static const struct {
         const char *table, *title;
-    } pictures[] = {{"timeline", "How busy each GPU was"},
+    } pictures[] = {{"overlap", "Where the time of each GPU went"},
+                    {"timeline", "How busy each GPU was"},
                     {"kernels", "Kernels that take the most time"},
                     {"markers", "Markers that take the most time"},
                     {"compare_causes", "What the difference comes from"},
-                    {"compare", "What changed the time of kernels"}};
+                    {"compare", "What changed the time of kernels"},
+                    {"compare_runs", "From the runs of A to those of B"}};
     const rocl_tables *all = w->tables;
     const rocl_table *kernels = rocl_tables_find(all, "kernels");
     const rocl_table *markers = rocl_tables_find(all, "markers"); /* of a trace without kernels */
+    const rocl_table *change = rocl_tables_find(all, "compare_change");
+    const rocl_table *limits = rocl_tables_find(all, "compare_limits");
     rocl_buf *b = &w->buf;
+    if (change && change->note)
+        rocl_html_put(b, "<p><a href=\"#compare_causes\"><b>%s</b></a></p>\n", change->note);
+    if (limits && limits->note)
+        rocl_html_put(b, "<p><a href=\"#compare_limits\">Limits</a>: %s</p>\n", limits->note);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const rocl_table *t = rocl_tables_find(all, headers[i]);
         if (t) {
@@ -224,7 +130,7 @@ void rocl_html_put_overview(rocl_table_writer *w)
             rocl_buf_str(b, "</dl>\n");
         }
     }
-    put_shares(b, all);
+    put_findings(b, all);
     const rocl_table *likeness = rocl_tables_find(all, "comparability");
     if (likeness && likeness->note)
         rocl_html_put(b, "<p><a href=\"#comparability\">Comparable</a>: %s</p>\n", likeness->note);
@@ -244,6 +150,5 @@ void rocl_html_put_overview(rocl_table_writer *w)
         rocl_buf_str(b, "<h2>Longest idle gaps</h2>\n");
         put_largest_rows(b, gaps, "gap_ns", gap_keys);
     }
-    put_findings(b, all);
     rocl_table_end_row(w);
 }

@@ -118,17 +118,17 @@ static void begin_panel(rocl_buf *b, const char *id)
 /* The heading of the page. */
 static const char *heading_of(const rocl_tables *all, const rocl_html_panel *panel)
 {
-    return panel && !all->count               ? panel->title
-           : rocl_tables_find(all, "compare") ? "From A to B"
-                                              : "Where the time went";
+    return panel && !all->count              ? panel->title
+           : rocl_tables_are_comparison(all) ? "From A to B"
+                                             : "Where the time went";
 }
 
 /* Puts the files first, since browsers show the begin of a title in tabs and bookmarks; then the
- * heading, or the title of the only report. Advice belongs to other reports. */
+ * heading, or the title of the only report. Findings belong to other reports. */
 static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel *panel)
 {
     const char *report = heading_of(all, panel), *before = "";
-    size_t reports = panel || rocl_tables_find(all, "compare") ? 1 : 0;
+    size_t reports = panel || rocl_tables_are_comparison(all) ? 1 : 0;
     for (size_t i = 0; i < all->count; i++) {
         const rocl_table *t = &all->tables[i];
         if (t->header && t->row_count) {
@@ -136,7 +136,7 @@ static void put_title(rocl_buf *b, const rocl_tables *all, const rocl_html_panel
             rocl_html_put_cell(b, t, 0, 0);
             before = " and ";
         }
-        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "advice") != 0)
+        if (begins_tab(all, i, false) && strcmp(tab_of(t).id, "findings") != 0)
             report = reports++ ? heading_of(all, panel) : tab_of(t).title;
     }
     if (!*before && panel && panel->of)
