@@ -148,8 +148,10 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          ROCL_N(p->unlinked_before.count), ROCL_N(kernels));
     if (p->early.count)
         rocl_doctor_find(d, ROCL_RULE_BEFORE_LAUNCH, s, p->early.count, p->early.event,
-                         "%llu of %llu kernels and copies, by up to %s", ROCL_N(p->early.count),
-                         ROCL_N(p->linked), rocl_time_text(text, p->early.amount));
+                         "%llu of %llu kernels and copies, by up to %s; gpu %lld %+lldns",
+                         ROCL_N(p->early.count), ROCL_N(p->linked),
+                         rocl_time_text(text, p->early.amount), (long long)s->process->pid,
+                         (long long)p->early.amount);
     if (p->calls[ROCL_CALL_COPY] && !p->kinds[ROCL_COPY].count)
         rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, p->calls[ROCL_CALL_COPY], ROCL_NO_EVENT,
                          "%llu call%s to copy memory", ROCL_PLURAL(p->calls[ROCL_CALL_COPY], "s"));
@@ -203,43 +205,38 @@ static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_proces
                          rocl_time_text(text, p->longest.amount));
 }
 
-/* Values that cannot be, and values that are not there. */
+/* What is odd about single events; of how many, at least, and of what share of their kind. */
+static const struct {
+    rocl_oddity odd;
+    rocl_rule rule;
+    rocl_kind kind;
+    uint64_t least, share;
+    const char *what;
+} odd_values[] = {
+    {ROCL_ODD_WORKGROUP, ROCL_RULE_IMPOSSIBLE_SIZES, ROCL_DISPATCH, 1, 0,
+     "kernels have workgroups of more than 1024 work-items"},
+    {ROCL_ODD_GRID, ROCL_RULE_IMPOSSIBLE_SIZES, ROCL_DISPATCH, 1, 0,
+     "kernels have grids smaller than their workgroups"},
+    {ROCL_ODD_RATE, ROCL_RULE_IMPOSSIBLE_RATES, ROCL_COPY, 1, 0, "copies, at over 20,000 GB/s"},
+    {ROCL_ODD_DIRECTION, ROCL_RULE_COPY_DIRECTIONS, ROCL_COPY, 1, 0, "copies"},
+    {ROCL_ODD_UNSIZED, ROCL_RULE_COPIES_WITHOUT_SIZE, ROCL_COPY, 4, 50, "copies"},
+    {ROCL_ODD_UNPAIRED, ROCL_RULE_MEMORY_BEFORE, ROCL_ALLOC, 1, 0, "allocations and frees"},
+};
+
 static void check_values(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const rocl_sighting *odd = p->odd;
-    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count, copies = p->kinds[ROCL_COPY].count;
-    const uint64_t ranges = p->kinds[ROCL_MARKER].count - odd[ROCL_ODD_MARKS].count;
-    if (odd[ROCL_ODD_WORKGROUP].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_WORKGROUP].count,
-                         odd[ROCL_ODD_WORKGROUP].event,
-                         "%llu of %llu kernels have workgroups of more than 1024 work-items, up "
-                         "to %lld",
-                         ROCL_N(odd[ROCL_ODD_WORKGROUP].count), ROCL_N(kernels),
-                         (long long)odd[ROCL_ODD_WORKGROUP].amount);
-    if (odd[ROCL_ODD_GRID].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_GRID].count,
-                         odd[ROCL_ODD_GRID].event,
-                         "%llu of %llu kernels have grids smaller than their workgroups",
-                         ROCL_N(odd[ROCL_ODD_GRID].count), ROCL_N(kernels));
-    if (odd[ROCL_ODD_RATE].count)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_RATES, s, odd[ROCL_ODD_RATE].count,
-                         odd[ROCL_ODD_RATE].event, "%llu of %llu copies, at more than 20,000 GB/s",
-                         ROCL_N(odd[ROCL_ODD_RATE].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_DIRECTION].count)
-        rocl_doctor_find(d, ROCL_RULE_COPY_DIRECTIONS, s, odd[ROCL_ODD_DIRECTION].count,
-                         odd[ROCL_ODD_DIRECTION].event, "%llu of %llu copies",
-                         ROCL_N(odd[ROCL_ODD_DIRECTION].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_UNSIZED].count >= FEW_COPIES && 2 * odd[ROCL_ODD_UNSIZED].count > copies)
-        rocl_doctor_find(d, ROCL_RULE_COPIES_WITHOUT_SIZE, s, odd[ROCL_ODD_UNSIZED].count,
-                         odd[ROCL_ODD_UNSIZED].event, "%llu of %llu copies",
-                         ROCL_N(odd[ROCL_ODD_UNSIZED].count), ROCL_N(copies));
-    if (odd[ROCL_ODD_POINTS].count == ranges && (odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
-        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, odd[ROCL_ODD_POINTS].event,
+    const uint64_t ranges = p->kinds[ROCL_MARKER].count - p->odd[ROCL_ODD_MARKS].count;
+    for (size_t i = 0; i < sizeof odd_values / sizeof *odd_values; i++) {
+        const rocl_sighting *odd = &p->odd[odd_values[i].odd];
+        const uint64_t all = p->kinds[odd_values[i].kind].count;
+        if (odd->count >= odd_values[i].least && odd->count > all * odd_values[i].share / 100)
+            rocl_doctor_find(d, odd_values[i].rule, s, odd->count, odd->event, "%llu of %llu %s",
+                             ROCL_N(odd->count), ROCL_N(all), odd_values[i].what);
+    }
+    if (p->odd[ROCL_ODD_POINTS].count == ranges &&
+        (p->odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
+        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, p->odd[ROCL_ODD_POINTS].event,
                          "all of %llu markers", ROCL_N(ranges));
-    if (odd[ROCL_ODD_UNPAIRED].count)
-        rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, s, odd[ROCL_ODD_UNPAIRED].count,
-                         odd[ROCL_ODD_UNPAIRED].event, "%llu of %llu frees",
-                         ROCL_N(odd[ROCL_ODD_UNPAIRED].count), ROCL_N(odd[ROCL_ODD_FREE].count));
 }
 
 /* ---- rules on groups of events of a process -------------------------------------------------- */
@@ -269,7 +266,8 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
         return g->at_last >= OPEN_LEAST && g->at_last >= g->all.count / 20 ? ROCL_RULE_NEVER_CLOSED
                                                                            : ROCL_RULES;
     }
-    if (g->all.count < FEW_CALLS)
+    const bool unsized = k->what == ROCL_GROUP_NAME && k->kind == ROCL_COPY && !k->of[1];
+    if (g->all.count < FEW_CALLS || unsized)
         return ROCL_RULES;
     const int64_t others = rocl_group_others(g);
     if (k->what == ROCL_GROUP_NAME)

@@ -62,8 +62,8 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
     [WINDOW] = {[ROCPROFV3] = "look at the rest alone: --start TIME, --end TIME or --warmup N"},
     [CLOSE_RANGES] = {[ROCPROFV3] = "end each range that is begun: roctxRangePop, roctxRangeStop",
                       [PYTORCH] = "record without frames of Python: with_stack=False"},
-    [SHIFT_CLOCK] = {[ROCPROFV3] = "record again, or shift a clock: --align offsets FILE with "
-                                   "the line of the evidence"},
+    [SHIFT_CLOCK] = {[ROCPROFV3] = "record again, or shift the clock of the GPU: --align offsets "
+                                   "FILE, with a line \"gpu PID OFFSET\""},
     [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
 };
 
@@ -117,7 +117,7 @@ static const struct {
          RECORD_ALL},
     [ROCL_RULE_BEFORE_LAUNCH] = {"before-launch", "GPU work begins before it is launched",
                                  "the clocks of host and GPU drift apart, or the links are wrong",
-                                 ROCL_DOUBT, RECORD_ALL},
+                                 ROCL_DOUBT, SHIFT_CLOCK},
     [ROCL_RULE_AFTER_END] = {"after-end", "GPU work ends after its process did",
                              "the clocks of host and GPU drift apart", ROCL_DOUBT, RECORD_ALL},
     [ROCL_RULE_HOSTS_APART] = {"hosts-apart", "A host has no event at the time of any other",

@@ -82,35 +82,6 @@ static bool class_of(rocl_facts *f, rocl_facts_worker *w, uint32_t text, rocl_ca
     return true;
 }
 
-/* Do the agents of a copy differ from what its name says? The name is looked at once, too. */
-enum { SRC_ON_GPU = 1, DST_ON_GPU = 2, SAYS_SRC = 4, SAYS_DST = 8, LOOKED_AT = 16 };
-
-static bool differs(const rocl_capture *c, uint32_t agent, bool on_gpu)
-{
-    const rocl_agent_type type = agent < c->agent_count ? c->agents[agent].type : ROCL_AGENT_OTHER;
-    return type == (on_gpu ? ROCL_AGENT_CPU : ROCL_AGENT_GPU);
-}
-
-static bool check_direction(rocl_facts *f, rocl_facts_worker *w, const rocl_capture *c,
-                            const rocl_copy *copy, bool *contrary)
-{
-    const uint32_t text = rocl_name_of(&copy->e);
-    bool src = false, dst = false;
-    size_t n;
-    if (!ROCL_GROW(w->directions, w->direction_cap, (size_t)text + 1))
-        return false;
-    uint8_t *known = &w->directions[text];
-    if (!*known) {
-        const char *name = rocl_strings_get(f->c->trace->strings, text, &n);
-        const unsigned told = rocl_copy_ends((rocl_view){name, n}, &src, &dst);
-        *known = (uint8_t)(LOOKED_AT | (told > 0 ? SAYS_SRC : 0) | (told > 1 ? SAYS_DST : 0) |
-                           (src ? SRC_ON_GPU : 0) | (dst ? DST_ON_GPU : 0));
-    }
-    *contrary = (*known & SAYS_SRC && differs(c, copy->src, *known & SRC_ON_GPU)) ||
-                (*known & SAYS_DST && differs(c, copy->dst, *known & DST_ON_GPU));
-    return true;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* Facts of the events of one process in a batch. */
@@ -294,21 +265,19 @@ static bool look_at_copy(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
                                  ROCL_COPY,
                                  process,
                                  {rocl_name_of(&c->e), power_of_two(c->size), c->src, c->dst}};
-    bool contrary;
-    if (!check_direction(f, w, b->capture, c, &contrary))
-        return false;
-    note_if(contrary, &to->odd[ROCL_ODD_DIRECTION], 0, b, &c->e);
-    note_if(!c->size, &to->odd[ROCL_ODD_UNSIZED], 0, b, &c->e);
     note_if(c->size >= RATE_BYTES && rate > RATE_MOST, &to->odd[ROCL_ODD_RATE], 0, b, &c->e);
     return add_to_group(find_group(f, w, &place), b, &c->e) &&
-           (!c->size || add_to_group(find_group(f, w, &name), b, &c->e));
+           add_to_group(find_group(f, w, &name), b, &c->e);
 }
 
 static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
-                         const rocl_region *r, rocl_call_class class, batch_facts *to)
+                         const rocl_region *r, batch_facts *to)
 {
+    rocl_call_class class;
     const bool point = r->e.start == r->e.end;
     const uint32_t process = (uint32_t)f->first_process[b->capture->index] + r->e.process;
+    if (!class_of(f, w, r->function, &class))
+        return false;
     if (!to->thread_group || r->e.thread != to->thread) {
         const rocl_group_key k = {ROCL_GROUP_THREAD, 0, process, {r->e.thread, 0, 0, 0}};
         const rocl_group *g = find_group(f, w, &k);
@@ -354,7 +323,6 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
-        rocl_call_class class = ROCL_CALL_MARK;
         bool ok = true;
         if (e->process != facts.process) {
             join_batch(f, b, &facts);
@@ -366,12 +334,9 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
         } else if (b->kind == ROCL_COPY) {
             ok = look_at_copy(f, w, b, &b->copies[i], &facts);
         } else if (b->kind == ROCL_REGION || b->kind == ROCL_MARKER) {
-            ok = class_of(f, w, b->regions[i].function, &class) &&
-                 look_at_call(f, w, b, &b->regions[i], class, &facts);
+            ok = look_at_call(f, w, b, &b->regions[i], &facts);
         } else if (b->kind == ROCL_ALLOC) {
-            const bool frees = b->allocs[i].op == ROCL_OP_FREE;
-            note_if(frees, &facts.odd[ROCL_ODD_FREE], 0, b, e);
-            note_if(frees && b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
+            note_if(b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
         } else if (b->kind == ROCL_COUNTER) {
             look_at_counter(f, b, &b->counters[i]);
         }
@@ -499,6 +464,40 @@ rocl_status rocl_facts_look_up(rocl_facts *f, rocl_calls *calls, rocl_error *err
     return st;
 }
 
+/* Do the agents of copies differ from what their name says? */
+static bool is_contrary(const rocl_facts *f, const rocl_group_key *name,
+                        const rocl_event_ref *event)
+{
+    const rocl_capture *c = &f->c->trace->captures[event->capture_plus1 - 1]->pub;
+    bool on_gpu[2], contrary = false;
+    rocl_view text;
+    text.p = rocl_strings_get(f->c->trace->strings, name->of[0], &text.n);
+    const unsigned told = rocl_copy_ends(text, &on_gpu[0], &on_gpu[1]);
+    for (unsigned i = 0; i < told; i++) {
+        const uint32_t agent = name->of[2 + i];
+        contrary |= agent < c->agent_count &&
+                    c->agents[agent].type == (on_gpu[i] ? ROCL_AGENT_CPU : ROCL_AGENT_GPU);
+    }
+    return contrary;
+}
+
+/* What a group says of its process. */
+static void note_group(rocl_facts *f, uint32_t id)
+{
+    rocl_group_key key;
+    const rocl_group *g = rocl_facts_group(f, id, &key);
+    rocl_process_facts *p = &f->processes[key.process];
+    const rocl_sighting all = {g->all.count, 0, g->longest.event};
+    if (key.what == ROCL_GROUP_PLACE && key.kind != ROCL_COPY)
+        join_sighting(&p->longest, &g->longest);
+    if (key.what != ROCL_GROUP_NAME || key.kind != ROCL_COPY)
+        return;
+    if (!key.of[1])
+        join_sighting(&p->odd[ROCL_ODD_UNSIZED], &all);
+    if (is_contrary(f, &key, &all.event))
+        join_sighting(&p->odd[ROCL_ODD_DIRECTION], &all);
+}
+
 rocl_status rocl_facts_join(rocl_facts *f, rocl_error *err)
 {
     const size_t groups = rocl_strings_count(f->keys);
@@ -509,12 +508,8 @@ rocl_status rocl_facts_join(rocl_facts *f, rocl_error *err)
         for (size_t k = 1; k < groups && k < f->workers[i].group_cap; k++)
             if (f->workers[i].groups[k].all.count)
                 join_group(&f->workers[0].groups[k], &f->workers[i].groups[k]);
-    for (uint32_t k = 1; k < groups; k++) {
-        rocl_group_key key;
-        const rocl_group *g = rocl_facts_group(f, k, &key);
-        if (key.what == ROCL_GROUP_PLACE && key.kind != ROCL_COPY)
-            join_sighting(&f->processes[key.process].longest, &g->longest);
-    }
+    for (uint32_t k = 1; k < groups; k++)
+        note_group(f, k);
     return ROCL_OK;
 }
 
@@ -552,7 +547,6 @@ void rocl_facts_free(rocl_facts *f)
 {
     for (unsigned i = 0; f->workers && i < f->c->trace->opt.jobs; i++) {
         free(f->workers[i].classes);
-        free(f->workers[i].directions);
         free(f->workers[i].groups);
     }
     free(f->workers);

@@ -44,8 +44,7 @@ typedef enum rocl_oddity {
     ROCL_ODD_MARKS,     /* instants of rocTX that are markers */
     ROCL_ODD_POINTS,    /* other markers that took no time, ... */
     ROCL_ODD_RANGES,    /* ... and those that a function of rocTX began */
-    ROCL_ODD_FREE,      /* frees, ... */
-    ROCL_ODD_UNPAIRED,  /* ... and those of memory that was never allocated */
+    ROCL_ODD_UNPAIRED,  /* frees of memory that was never allocated */
     ROCL_ODDITIES
 } rocl_oddity;
 
@@ -96,9 +95,8 @@ enum { ROCL_GROUP_CACHE = 256 };
 
 typedef struct rocl_facts_worker {
     alignas(ROCL_CACHE_LINE) uint8_t *classes; /* by text: rocl_call_class + 1; 0: not known */
-    uint8_t *directions;                       /* like that, of names of copies */
     rocl_group *groups;                        /* by id */
-    size_t class_cap, direction_cap, group_cap;
+    size_t class_cap, group_cap;
     struct {
         rocl_group_key key;
         uint32_t id;

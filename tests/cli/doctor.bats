@@ -318,7 +318,7 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
     last 100 2500 2500 | trace loud.json # 98 x 5 + 5000 in 3010 us
     silent_and_loud outlasts
     grep -q '100 kernels of a stream take 5.49 ms, but run within 3.01 ms; the longest takes 2.5 ms, others typically 5.37 us' \
-        <(rocstats doctor loud.json) || fail "$(rocstats doctor loud.json)"
+        <(rocstats doctor --format json loud.json) || fail "$(rocstats doctor loud.json)"
     last 100 520 520 | trace silent.json # 100 times the others, of which the second is one
     last 100 530 530 | trace loud.json
     silent_and_loud outlasts
@@ -343,7 +343,7 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
     silent_and_loud one-long-call
     last 20 5000 | with silent "user_annotation all 0 50001"
     silent_and_loud one-long-call
-    grep -q '5 ms; the other 19 of its name and size typically take 5 us' <(rocstats doctor loud.json)
+    grep -q '5 ms; the other 19 of its name and size typically take 5 us' <(rocstats doctor --format json loud.json)
     [ "$(verdict loud.json)" = doubts ]
     # Those of other names are not compared with it, nor with launches, for which it is a note.
     last 20 5000 | awk '$1 == "kernel" { $2 = "k" $4 } 1' | with silent "user_annotation all 0 50000"
@@ -358,7 +358,7 @@ last() { # N DURATION...: launches, and in the middle of the stream kernels of t
     done
     [ "$(found 199.json)" = "" ] || fail "$(found 199.json)"
     [ "$(found 200.json)" = never-closed ] || fail "$(found 200.json)"
-    grep -q '200 of the 200 ranges of a thread end at once' <(rocstats doctor 200.json)
+    grep -q '200 of the 200 ranges of a thread end at once' <(rocstats doctor --format json 200.json)
     # One of 20.
     awk 'BEGIN { for (i = 0; i < 4020; i++) print "python_function f", i, i < 3820 ? 0.5 : 5000 - i }' >many
     trace silent.json <many

@@ -34,11 +34,13 @@ setup_file() {
     local sizes=(3 16)
     [ -z "${SOAK:-}" ] || sizes=(1 2 3 7 16)
     echo '<gfx942_expr><metric name="Twice" expr=2*GRBM_GUI_ACTIVE></metric></gfx942_expr>' >defs.xml
+    printf 'gpu 4200 +1.5s\nhost 4200 +1s\n' >clocks.txt
     same_each "${sizes[@]}" -- "$BATS_FILE_TMPDIR"/m/*.db <<'END'
 rocstats all --format json -j2
 rocstats all --format json -j1 --reader sqlite
 rocstats all --format csv --by-rank --by-agent --by-stream --ids
 rocstats all --format html --align start
+rocstats launch gaps kernels --format json --align offsets ../clocks.txt
 rocstats all --format json --start 20% --end 60% --clip
 rocstats all --format json --kernel-iterations 1,3 --rank 0-20
 rocstats all --format json --include kernel,copy --name k --min-duration 1us

@@ -36,7 +36,9 @@ setup_file() {
 @test "many inputs: the same with filters, clocks, layouts, and in gzip" {
     local sizes=(3)
     [ -z "${SOAK:-}" ] || sizes=(1 2 3 7 16)
+    printf 'gpu 4200 +1.5s\nhost 4200 +1s\n' >clocks.txt
     same_each "${sizes[@]}" -- "$BATS_FILE_TMPDIR"/m/*.db <<'END'
+rocpd2csv --align offsets ../clocks.txt -d x
 rocpd2pftrace -v -j2 --annotate-pmc
 rocpd2pftrace --legacy-tracks --group-by-queue -z 0 --args
 rocpd2pftrace -o t.gz --reader sqlite --memory 2m
