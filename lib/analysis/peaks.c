@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -212,10 +213,7 @@ static unsigned compare_gpu(const peak_line *p, const rocl_gpu_facts *g)
 
 static bool have_same_rates(const rocl_peak *a, const rocl_peak *b)
 {
-    bool same = !(a->bandwidth < b->bandwidth || a->bandwidth > b->bandwidth);
-    for (unsigned i = 0; i < ROCL_NUMBER_TYPES; i++)
-        same &= !(a->flops[i] < b->flops[i] || a->flops[i] > b->flops[i]);
-    return same;
+    return !memcmp(&a->bandwidth, &b->bandwidth, sizeof *a - offsetof(rocl_peak, bandwidth));
 }
 
 /* NULL: none is; or several that differ are, which then stand in `names`. */
