@@ -31,6 +31,7 @@ rocl_waits_for rocl_call_waits_for(const char *call)
 typedef struct look_up {
     rocl_sorter *questions;
     rocl_call_fn *fn;
+    rocl_see_call_fn *see; /* NULL: it does not want all calls */
     void *ctx;
     rocl_sort_record next;
     bool more;
@@ -85,14 +86,20 @@ static int compare_ids(const uint64_t *a, const uint64_t *b)
     return a[i] < b[i] ? -1 : a[i] > b[i];
 }
 
-/* Resolves the questions below `key`, and those of it, whose call it is. NULL: all others. */
+void rocl_calls_see_all(rocl_calls *c, rocl_see_call_fn *see)
+{
+    c->look_ups[c->count - 1].see = see;
+}
+
+/* Resolves the questions below `key`, and those of it, whose call it is; without a call only those
+ * below. Key NULL: all others. */
 static rocl_status resolve_until(look_up *l, const uint64_t *key, const rocl_call *call,
                                  rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     while (st == ROCL_OK && l->more) {
         int order = key ? compare_ids(l->next.key, key) : -1;
-        if (order > 0)
+        if (order > 0 || (!order && !call))
             break;
         st = l->fn(l->ctx, &l->next, order ? NULL : call, err);
         if (st == ROCL_OK)
@@ -111,7 +118,7 @@ rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
         bool read = false;
         for (unsigned i = 0; i < c->count && st == ROCL_OK; i++) {
             look_up *l = &c->look_ups[i];
-            if (!l->more || compare_ids(l->next.key, rec.key) > 0)
+            if (!l->see && (!l->more || compare_ids(l->next.key, rec.key) > 0))
                 continue;
             if (!read) {
                 uint64_t v[3];
@@ -120,7 +127,10 @@ rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err)
                                    (uint32_t)v[1], (uint32_t)v[2]};
                 read = true;
             }
-            st = resolve_until(l, rec.key, &call, err);
+            if (l->see && (st = resolve_until(l, rec.key, NULL, err)) == ROCL_OK)
+                l->see(l->ctx, rec.key, &call);
+            if (st == ROCL_OK)
+                st = resolve_until(l, rec.key, &call, err);
         }
     }
     for (unsigned i = 0; i < c->count && st == ROCL_OK; i++)

@@ -50,6 +50,10 @@ rocl_status rocl_calls_ask(rocl_sorter *questions, unsigned worker, const rocl_b
  * be these. Call it in look_up_calls; the caller keeps the sorter, and may free it in `finish`. */
 rocl_status rocl_calls_look_up(rocl_calls *c, rocl_sorter *questions, rocl_call_fn *fn, void *ctx,
                                rocl_error *err);
+/* The last look-up sees every call as well, before the questions of its stack id; key: as the one
+ * of a question, but for the row, which is rocl_event.id. */
+typedef void rocl_see_call_fn(void *ctx, const uint64_t *key, const rocl_call *call);
+void rocl_calls_see_all(rocl_calls *c, rocl_see_call_fn *see);
 /* After all look-ups. */
 rocl_status rocl_calls_resolve(rocl_calls *c, rocl_error *err);
 

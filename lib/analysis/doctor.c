@@ -8,6 +8,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/doctor.h"
+#include "base/array.h"
 
 /* ---- rules on the whole trace ---------------------------------------------------------------- */
 
@@ -23,7 +24,7 @@ static void check_records(rocl_doctor *d)
         const uint64_t n = rocl_trace_faults(t, f);
         const bool drops = rocl_fault_drops(f);
         const size_t len = strlen(texts[drops]);
-        if (!n)
+        if (!n || f == ROCL_FAULT_UNPAIRED_FREE) /* of these another rule tells */
             continue;
         sums[drops] += n;
         snprintf(texts[drops] + len, sizeof texts[drops] - len, "%s%s (%llu)", len ? ", " : "",
@@ -91,7 +92,15 @@ static void check_hosts(rocl_doctor *d)
 #define APART_NS 1000000000
 #define LATE_NS  1000000
 #define HOUR_NS  3600000000000
-enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, FEW = 10 };
+#define YEAR_NS  (365 * 24 * HOUR_NS)
+enum {
+    ROUND_LEAST = 4096,
+    HOLE_LEAST = 100,
+    OPEN_LEAST = 200,
+    FEW = 10,
+    FEW_CALLS = 20,
+    FEW_COPIES = 4
+};
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
@@ -158,23 +167,192 @@ static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     const int64_t apart = time_between(&p->runtime, &gpu);
     const int64_t end = s->process->end ? s->process->end : s->process->fini;
     const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
+    const rocl_extent all = rocl_extent_of_all(p);
     char text[32];
-    if (apart > APART_NS)
+    /* Which no queue explains: all begin long after their calls, or most before them. */
+    const bool late = p->linked >= FEW && p->least_delay > 2 * APART_NS;
+    const bool early = p->linked >= FEW && p->least_delay < -APART_NS;
+    if (all.last - all.first > YEAR_NS)
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_TIMES, s, all.count, ROCL_NO_EVENT,
+                         "the first and the last by %s",
+                         rocl_time_text(text, all.last - all.first));
+    else if (late || (early && 2 * p->early.count > p->linked))
+        rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, gpu.count, p->early.event,
+                         "%llu of %llu kernels and copies begin up to %s %s their calls; "
+                         "gpu %lld %+lldns",
+                         ROCL_N(late ? p->linked : p->early.count), ROCL_N(p->linked),
+                         rocl_time_text(text, late ? p->most_delay : -p->least_delay),
+                         late ? "behind" : "before", (long long)s->process->pid,
+                         (long long)-p->least_delay);
+    else if (apart > APART_NS)
         rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, gpu.count, ROCL_NO_EVENT,
-                         "%s between the calls of the runtime and all GPU work",
-                         rocl_time_text(text, apart));
+                         "%s between the calls of the runtime and all GPU work; gpu %lld %+lldns",
+                         rocl_time_text(text, apart), (long long)s->process->pid,
+                         (long long)(gpu.first < p->runtime.first ? apart : -apart));
     else if (end > 0 && gpu.count && gpu.last - end > LATE_NS)
         rocl_doctor_find(d, ROCL_RULE_AFTER_END, s, gpu.count, ROCL_NO_EVENT, "the last by %s",
                          rocl_time_text(text, gpu.last - end));
-    if (p->zero.count)
+    if (p->odd[ROCL_ODD_ZERO].count)
         rocl_doctor_find(d, p->finer_than_us ? ROCL_RULE_NO_DURATIONS : ROCL_RULE_WHOLE_US, s,
-                         p->zero.count, p->zero.event, "%llu of %llu kernels",
-                         ROCL_N(p->zero.count), ROCL_N(kernels));
+                         p->odd[ROCL_ODD_ZERO].count, p->odd[ROCL_ODD_ZERO].event,
+                         "%llu of %llu kernels", ROCL_N(p->odd[ROCL_ODD_ZERO].count),
+                         ROCL_N(kernels));
     if (p->longest.amount > HOUR_NS)
         rocl_doctor_find(d, ROCL_RULE_LONG_KERNELS, s, (uint64_t)p->longest.amount,
                          p->longest.event, "the longest: %s",
                          rocl_time_text(text, p->longest.amount));
 }
+
+/* Values that cannot be, and values that are not there. */
+static void check_values(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
+{
+    const rocl_sighting *odd = p->odd;
+    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count, copies = p->kinds[ROCL_COPY].count;
+    const uint64_t ranges = p->kinds[ROCL_MARKER].count - odd[ROCL_ODD_MARKS].count;
+    if (odd[ROCL_ODD_WORKGROUP].count)
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_WORKGROUP].count,
+                         odd[ROCL_ODD_WORKGROUP].event,
+                         "%llu of %llu kernels have workgroups of more than 1024 work-items, up "
+                         "to %lld",
+                         ROCL_N(odd[ROCL_ODD_WORKGROUP].count), ROCL_N(kernels),
+                         (long long)odd[ROCL_ODD_WORKGROUP].amount);
+    if (odd[ROCL_ODD_GRID].count)
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_SIZES, s, odd[ROCL_ODD_GRID].count,
+                         odd[ROCL_ODD_GRID].event,
+                         "%llu of %llu kernels have grids smaller than their workgroups",
+                         ROCL_N(odd[ROCL_ODD_GRID].count), ROCL_N(kernels));
+    if (odd[ROCL_ODD_RATE].count)
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_RATES, s, odd[ROCL_ODD_RATE].count,
+                         odd[ROCL_ODD_RATE].event, "%llu of %llu copies, at more than 20,000 GB/s",
+                         ROCL_N(odd[ROCL_ODD_RATE].count), ROCL_N(copies));
+    if (odd[ROCL_ODD_DIRECTION].count)
+        rocl_doctor_find(d, ROCL_RULE_COPY_DIRECTIONS, s, odd[ROCL_ODD_DIRECTION].count,
+                         odd[ROCL_ODD_DIRECTION].event, "%llu of %llu copies",
+                         ROCL_N(odd[ROCL_ODD_DIRECTION].count), ROCL_N(copies));
+    if (odd[ROCL_ODD_UNSIZED].count >= FEW_COPIES && 2 * odd[ROCL_ODD_UNSIZED].count > copies)
+        rocl_doctor_find(d, ROCL_RULE_COPIES_WITHOUT_SIZE, s, odd[ROCL_ODD_UNSIZED].count,
+                         odd[ROCL_ODD_UNSIZED].event, "%llu of %llu copies",
+                         ROCL_N(odd[ROCL_ODD_UNSIZED].count), ROCL_N(copies));
+    if (odd[ROCL_ODD_POINTS].count == ranges && (odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
+        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, odd[ROCL_ODD_POINTS].event,
+                         "all of %llu markers", ROCL_N(ranges));
+    if (odd[ROCL_ODD_UNPAIRED].count)
+        rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, s, odd[ROCL_ODD_UNPAIRED].count,
+                         odd[ROCL_ODD_UNPAIRED].event, "%llu of %llu frees",
+                         ROCL_N(odd[ROCL_ODD_UNPAIRED].count), ROCL_N(odd[ROCL_ODD_FREE].count));
+}
+
+/* ---- rules on groups of events of a process -------------------------------------------------- */
+
+/* Do kernels of the place run one after the other? Those of a graph do not, which only calls tell;
+ * and stream 0 of another queue may mean that the stream is not known. */
+static bool is_in_order(const rocl_doctor *d, const rocl_group_key *place)
+{
+    const rocl_capture *c = rocl_subject_of(d, place->process).capture;
+    const rocl_process_facts *p = &d->facts.processes[place->process];
+    return p->runtime.count && !p->calls[ROCL_CALL_GRAPH] && place->of[3] < c->stream_count &&
+           (c->streams[place->of[3]].id || place->of[2] >= c->queue_count ||
+            !c->queues[place->of[2]].id);
+}
+
+/* Which rule finds something in a group, and how much of it; ROCL_RULES: none. */
+static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const rocl_group_key *k,
+                             uint64_t *amount)
+{
+    const rocl_process_facts *p = &d->facts.processes[k->process];
+    const rocl_extent whole = rocl_extent_of_all(p);
+    const int64_t longest = g->longest.amount;
+    const int64_t span = g->all.last - g->all.first;
+    *amount = (uint64_t)longest;
+    if (k->what == ROCL_GROUP_THREAD) {
+        *amount = g->at_last;
+        return g->at_last >= OPEN_LEAST && g->at_last >= g->all.count / 20 ? ROCL_RULE_NEVER_CLOSED
+                                                                           : ROCL_RULES;
+    }
+    if (g->all.count < FEW_CALLS)
+        return ROCL_RULES;
+    const int64_t others = rocl_group_others(g);
+    if (k->what == ROCL_GROUP_NAME)
+        return longest / 1000 < others || longest < (whole.last - whole.first) / 10 ? ROCL_RULES
+               : k->kind == ROCL_REGION ? ROCL_RULE_ONE_LONG_LAUNCH
+                                        : ROCL_RULE_ONE_LONG_CALL;
+    *amount = (uint64_t)(g->total - span);
+    return k->kind == ROCL_DISPATCH && g->total - span > span / 10 && longest / 100 >= others &&
+                   is_in_order(d, k)
+               ? ROCL_RULE_OUTLASTS
+               : ROCL_RULES;
+}
+
+typedef struct odd_group {
+    rocl_rule rule;
+    uint32_t process;
+    uint64_t amount;
+    const rocl_group *g;
+} odd_group;
+
+static int compare_groups(const void *a, const void *b)
+{
+    const odd_group *x = a, *y = b;
+    int c = rocl_number_order(x->process, y->process);
+    if (!c)
+        c = rocl_number_order(x->rule, y->rule);
+    if (!c)
+        c = rocl_number_order((int64_t)y->amount, (int64_t)x->amount);
+    return c ? c : rocl_event_precedes(&x->g->longest.event, &y->g->longest.event) ? -1 : 1;
+}
+
+static void find_odd_group(rocl_doctor *d, const odd_group *o)
+{
+    const rocl_subject s = rocl_subject_of(d, o->process);
+    const rocl_group *g = o->g;
+    const int64_t span = g->all.last - g->all.first;
+    char text[4][32] = {"", "", "", ""};
+    if (o->rule != ROCL_RULE_NEVER_CLOSED) {
+        rocl_time_text(text[0], g->longest.amount);
+        rocl_time_text(text[1], rocl_group_others(g));
+        rocl_time_text(text[2], g->total);
+        rocl_time_text(text[3], span);
+    }
+    if (o->rule == ROCL_RULE_NEVER_CLOSED)
+        rocl_doctor_find(d, o->rule, &s, o->amount, ROCL_NO_EVENT,
+                         "%llu of the %llu ranges of a thread end at once, with its last one",
+                         ROCL_N(g->at_last), ROCL_N(g->all.count));
+    else if (o->rule == ROCL_RULE_OUTLASTS)
+        rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
+                         "%llu kernels of a stream take %s, but run within %s; the longest takes "
+                         "%s, others typically %s",
+                         ROCL_N(g->all.count), text[2], text[3], text[0], text[1]);
+    else
+        rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
+                         "%s; the other %llu of its name and size typically take %s", text[0],
+                         ROCL_N(g->all.count - 1), text[1]);
+}
+
+static void check_groups(rocl_doctor *d)
+{
+    const size_t n = rocl_strings_count(d->facts.keys);
+    odd_group *odd = NULL;
+    size_t count = 0, cap = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        rocl_group_key k;
+        const rocl_group *g = rocl_facts_group(&d->facts, i, &k);
+        odd_group one = {.process = k.process, .g = g};
+        one.rule = judge_group(d, g, &k, &one.amount);
+        if (one.rule == ROCL_RULES)
+            continue;
+        if (ROCL_GROW(odd, cap, count + 1))
+            odd[count++] = one;
+        else
+            d->out->incomplete = true;
+    }
+    if (count)
+        qsort(odd, count, sizeof *odd, compare_groups);
+    for (size_t i = 0; i < count; i++)
+        find_odd_group(d, &odd[i]);
+    free(odd);
+}
+
+/* ---- rules on numbers of events -------------------------------------------------------------- */
 
 /* A power of two, or whole hundred thousands. */
 static bool is_round(uint64_t n)
@@ -288,7 +466,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         rocl_set_note(&verdict, "not checked, as filters hide a part of it");
         return ROCL_OK;
     }
-    rocl_status st = rocl_facts_match(&d->facts, err);
+    rocl_status st = rocl_facts_join(&d->facts, err);
     if (st != ROCL_OK)
         return st;
     verdict_row row = {.processes = f->process_count};
@@ -300,6 +478,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         check_launches(d, &s, p);
         check_calls(d, &s, p);
         check_times(d, &s, p);
+        check_values(d, &s, p);
         check_numbers(d, &s, p);
         const uint64_t records = d->c.trace->captures[s.capture->index]->overwritten;
         if (records && s.process == &s.capture->processes[0])
@@ -317,6 +496,7 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     if (runs > 1)
         rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, &(rocl_subject){0}, runs, ROCL_NO_EVENT,
                          "%u, which have ranks in common, at times that do not overlap", runs);
+    check_groups(d);
     check_counters(d);
     rocl_check_ranks(d);
     rocl_check_steps(d);
@@ -361,6 +541,7 @@ rocl_trust rocl_tables_trust(const rocl_tables *tables)
 static rocl_status open_doctor(void *self, rocl_error *err)
 {
     rocl_doctor *d = self;
+    d->c.needs_calls = !d->c.trace->filter;
     d->noted = rocl_strings_new();
     d->places = rocl_strings_new();
     d->workers = rocl_cache_line_calloc(d->c.trace->opt.jobs, sizeof *d->workers);
@@ -376,6 +557,12 @@ static rocl_status add_doctor_batch(void *self, unsigned worker, const rocl_batc
         return ROCL_OK;
     rocl_status st = rocl_facts_add_batch(&d->facts, worker, b, err);
     return st == ROCL_OK ? rocl_note_batch(d, worker, b, err) : st;
+}
+
+static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
+{
+    rocl_doctor *d = self;
+    return rocl_facts_look_up(&d->facts, calls, err);
 }
 
 static void close_doctor(void *self)
@@ -396,6 +583,7 @@ const rocl_collector_def rocl_doctor_collector = {
     .slow = true,
     .open = open_doctor,
     .add_batch = add_doctor_batch,
+    .look_up_calls = look_up_calls,
     .finish = finish_doctor,
     .close = close_doctor,
 };

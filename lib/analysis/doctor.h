@@ -33,8 +33,17 @@ typedef enum rocl_rule {
     ROCL_RULE_ROUND_NUMBER,
     ROCL_RULE_MISSING_IDS,
     ROCL_RULE_COUNTERS_ZERO,
+    ROCL_RULE_IMPOSSIBLE_TIMES,
     ROCL_RULE_NO_DURATIONS,
     ROCL_RULE_LONG_KERNELS,
+    ROCL_RULE_OUTLASTS,
+    ROCL_RULE_ONE_LONG_CALL,
+    ROCL_RULE_NEVER_CLOSED,
+    ROCL_RULE_RANGES_AS_POINTS,
+    ROCL_RULE_IMPOSSIBLE_SIZES,
+    ROCL_RULE_IMPOSSIBLE_RATES,
+    ROCL_RULE_COPY_DIRECTIONS,
+    ROCL_RULE_MEMORY_BEFORE,
     ROCL_RULE_RANKS_MISSING,
     ROCL_RULE_RANK_LACKS,
     ROCL_RULE_RANK_SHORT,
@@ -47,6 +56,8 @@ typedef enum rocl_rule {
     ROCL_RULE_NO_LINKS,
     ROCL_RULE_NO_CALLS,
     ROCL_RULE_NO_COPIES,
+    ROCL_RULE_COPIES_WITHOUT_SIZE,
+    ROCL_RULE_ONE_LONG_LAUNCH,
     ROCL_RULE_COUNTER_ZERO,
     ROCL_RULE_WHOLE_US,
     ROCL_RULE_RANK_STREAMS,
@@ -71,8 +82,8 @@ typedef struct rocl_finding {
     rocl_event_ref event;
 } rocl_finding;
 
-/* What ranks are compared by, as it is noted of events: of each process its steps, of each rank the
- * GPUs and streams that it uses. Interned as bytes: without holes. */
+/* What ranks are compared by: of each process its steps, as they come; of each rank the GPUs and
+ * streams that it uses. Interned as bytes: without holes. */
 typedef struct rocl_noted {
     enum { ROCL_NOTED_STEP = 1, ROCL_NOTED_GPU, ROCL_NOTED_STREAM } what;
     uint32_t of;    /* the process, of all; or the rank */
@@ -80,12 +91,10 @@ typedef struct rocl_noted {
     uint32_t pid;   /* of a stream */
 } rocl_noted;
 
-enum { ROCL_NOTED_LAST = 64 };
-
 typedef struct rocl_note_worker {
     alignas(ROCL_CACHE_LINE) uint8_t *known; /* by text: is it a step? 0: not looked at */
     size_t known_cap;
-    rocl_noted last[ROCL_NOTED_LAST]; /* by a few of its bits: what was noted already */
+    rocl_noted last; /* step */
 } rocl_note_worker;
 
 typedef struct rocl_doctor {

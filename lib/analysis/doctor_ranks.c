@@ -9,19 +9,6 @@
 
 /* ---- what is noted of events ----------------------------------------------------------------- */
 
-/* Notes a value once; values that were noted just before are not looked up again. */
-static rocl_status note_value(rocl_doctor *d, rocl_note_worker *w, const rocl_noted *n,
-                              rocl_error *err)
-{
-    rocl_noted *last = &w->last[(n->what * 16 + n->of * 7 + n->value) % ROCL_NOTED_LAST];
-    if (!memcmp(last, n, sizeof *n))
-        return ROCL_OK;
-    *last = *n;
-    return rocl_strings_put(d->noted, (const char *)n, sizeof *n) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
-}
-
 enum { STEP_NO = 1, STEP_YES };
 
 /* A marker, if it is one that counts. */
@@ -42,38 +29,20 @@ static rocl_status note_step(rocl_doctor *d, rocl_note_worker *w, const rocl_bat
         const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
         w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
     }
-    return w->known[e->name] == STEP_YES ? note_value(d, w, &one, err) : ROCL_OK;
-}
-
-static rocl_status note_work(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
-                             rocl_error *err)
-{
-    const rocl_event *e = rocl_event_at(b, rocl_kind_size(b->kind), i);
-    const rocl_process *p = &b->capture->processes[e->process];
-    const uint32_t stream = rocl_work_place_of(b->kind, e).stream;
-    const rocl_gpu *gpus[2];
-    const unsigned n = p->rank >= 0 ? rocl_gpus_of(b, i, gpus) : 0;
-    rocl_noted one = {.what = ROCL_NOTED_GPU, .of = (uint32_t)p->rank};
-    rocl_status st = ROCL_OK;
-    for (unsigned k = 0; k < n && st == ROCL_OK; k++) {
-        one.value = (uint32_t)(gpus[k] - d->c.trace->gpus);
-        st = note_value(d, w, &one, err);
-    }
-    if (st != ROCL_OK || p->rank < 0 || stream >= b->capture->stream_count)
-        return st;
-    one = (rocl_noted){ROCL_NOTED_STREAM, one.of, stream, (uint32_t)p->pid};
-    return note_value(d, w, &one, err);
+    if (w->known[e->name] != STEP_YES || !memcmp(&w->last, &one, sizeof one))
+        return ROCL_OK;
+    w->last = one;
+    return rocl_strings_put(d->noted, (const char *)&one, sizeof one) == ROCL_NONE
+               ? rocl_fail_memory(err)
+               : ROCL_OK;
 }
 
 rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
     rocl_note_worker *w = &d->workers[worker];
     rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK; i++)
-        if (b->kind == ROCL_MARKER)
-            st = note_step(d, w, b, i, err);
-        else if (b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY)
-            st = note_work(d, w, b, i, err);
+    for (size_t i = 0; i < b->count && b->kind == ROCL_MARKER && st == ROCL_OK; i++)
+        st = note_step(d, w, b, i, err);
     return st;
 }
 
@@ -91,6 +60,28 @@ typedef struct rank_facts {
 static int compare_ranks(const void *a, const void *b)
 {
     return rocl_number_order(((const rank_facts *)a)->number, ((const rank_facts *)b)->number);
+}
+
+/* Notes a value of a rank. Was it unknown? */
+static bool is_new(const rocl_doctor *d, const rocl_noted *n)
+{
+    const size_t before = rocl_strings_count(d->noted);
+    d->out->incomplete |= rocl_strings_put(d->noted, (const char *)n, sizeof *n) == ROCL_NONE;
+    return rocl_strings_count(d->noted) > before;
+}
+
+static void count_place(const rocl_doctor *d, rank_facts *r, const rocl_subject *s,
+                        const rocl_group_key *place)
+{
+    const uint32_t rank = (uint32_t)r->number, stream = place->of[3];
+    for (unsigned i = 0; i < 2; i++) {
+        const rocl_gpu *g = rocl_gpu_of(s->capture, place->of[i]);
+        r->gpus += g && is_new(d, &(rocl_noted){ROCL_NOTED_GPU, rank,
+                                                (uint32_t)(g - d->c.trace->gpus), 0});
+    }
+    r->streams +=
+        stream < s->capture->stream_count &&
+        is_new(d, &(rocl_noted){ROCL_NOTED_STREAM, rank, stream, (uint32_t)s->process->pid});
 }
 
 /* NULL: memory is out. */
@@ -130,15 +121,17 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
         to->markers += all[i].markers;
         to->length = all[i].length > to->length ? all[i].length : to->length;
     }
-    for (uint32_t i = 1; all && i < rocl_strings_count(d->noted); i++) {
-        rocl_noted one;
-        memcpy(&one, rocl_strings_get(d->noted, i, NULL), sizeof one);
-        if (one.what == ROCL_NOTED_STEP)
+    for (uint32_t i = 1; all && i < rocl_strings_count(f->keys); i++) {
+        rocl_group_key place;
+        rocl_facts_group(f, i, &place);
+        if (place.what != ROCL_GROUP_PLACE)
             continue;
-        rank_facts *r = bsearch(&(rank_facts){.number = (int32_t)one.of}, all, kept, sizeof *all,
-                                compare_ranks);
+        const rocl_subject s = rocl_subject_of(d, place.process);
+        rank_facts *r = s.process->rank < 0 ? NULL
+                                            : bsearch(&(rank_facts){.number = s.process->rank}, all,
+                                                      kept, sizeof *all, compare_ranks);
         if (r)
-            ++*(one.what == ROCL_NOTED_GPU ? &r->gpus : &r->streams);
+            count_place(d, r, &s, &place);
     }
     *count = kept;
     return all;

@@ -22,6 +22,9 @@ typedef enum remedy {
     ONE_RUN,
     COUNTERS,
     LARGER_RING,
+    WINDOW,
+    CLOSE_RANGES,
+    SHIFT_CLOCK,
     REMEDIES
 } remedy;
 typedef enum profiler { ROCPROFV3, ROCPROF, PYTORCH, RPD, ROCREC, PROFILERS } profiler;
@@ -56,6 +59,11 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
     [ONE_RUN] = {[ROCPROFV3] = "name the files of one run only"},
     [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
                                 "list prints those of the GPU"},
+    [WINDOW] = {[ROCPROFV3] = "look at the rest alone: --start TIME, --end TIME or --warmup N"},
+    [CLOSE_RANGES] = {[ROCPROFV3] = "end each range that is begun: roctxRangePop, roctxRangeStop",
+                      [PYTORCH] = "record without frames of Python: with_stack=False"},
+    [SHIFT_CLOCK] = {[ROCPROFV3] = "record again, or shift a clock: --align offsets FILE with "
+                                   "the line of the evidence"},
     [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
 };
 
@@ -78,7 +86,7 @@ static const struct {
         {"clocks-apart", "Host calls and GPU work are at different times",
          "they are on different clocks: the machine was suspended, or the profiler "
          "did not convert the times of the GPU",
-         ROCL_UNUSABLE, RECORD_ALL},
+         ROCL_UNUSABLE, SHIFT_CLOCK},
     [ROCL_RULE_LEFT_OUT] =
         {"left-out", "Records are left out",
          "the file is damaged or truncated, or a tracer dropped them; `rocline check` "
@@ -128,11 +136,41 @@ static const struct {
     [ROCL_RULE_COUNTERS_ZERO] = {"counters-zero", "All counters are always 0",
                                  "the GPU does not have them, or does not permit to read them",
                                  ROCL_DOUBT, COUNTERS},
+    [ROCL_RULE_IMPOSSIBLE_TIMES] = {"impossible-times", "Events of a process are a year apart",
+                                    "times are damaged, or were never recorded", ROCL_DOUBT,
+                                    WINDOW},
     [ROCL_RULE_NO_DURATIONS] = {"no-durations", "Kernels took no time",
                                 "their times were not recorded, or not converted", ROCL_DOUBT,
                                 RECORD_ALL},
     [ROCL_RULE_LONG_KERNELS] = {"long-kernels", "Kernels run for more than an hour",
                                 "the begin or the end was not recorded", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_OUTLASTS] = {"outlasts", "A kernel outlasts those that come after it on its stream",
+                            "its end was not recorded, or not converted", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_ONE_LONG_CALL] =
+        {"one-long-call", "A single kernel or copy took a large share of the time",
+         "it waited for something, such as another rank, or its times are wrong: totals and "
+         "averages of its name say nothing",
+         ROCL_DOUBT, WINDOW},
+    [ROCL_RULE_NEVER_CLOSED] = {"never-closed", "Ranges were never closed",
+                                "the profiler missed their returns, and ended them at the end",
+                                ROCL_DOUBT, CLOSE_RANGES},
+    [ROCL_RULE_RANGES_AS_POINTS] = {"ranges-as-points", "Ranges of markers took no time",
+                                    "their begins and ends are recorded as calls of their own",
+                                    ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_IMPOSSIBLE_SIZES] = {"impossible-sizes",
+                                    "Kernels have sizes that no kernel can have",
+                                    "a grid is counted in workgroups, or the values are damaged",
+                                    ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_IMPOSSIBLE_RATES] = {"impossible-rates", "Copies are faster than any memory",
+                                    "their times or sizes are wrong", ROCL_DOUBT, RECORD_ALL},
+    [ROCL_RULE_COPY_DIRECTIONS] = {"copy-directions",
+                                   "Names of copies contradict where these come from or go to",
+                                   "the agents are wrong, or the directions", ROCL_DOUBT,
+                                   RECORD_ALL},
+    [ROCL_RULE_MEMORY_BEFORE] =
+        {"memory-before", "Memory is freed that was never allocated",
+         "it was in use before the recording began: more is in use than is known", ROCL_DOUBT,
+         NOTHING},
     [ROCL_RULE_RANKS_MISSING] = {"ranks-missing", "Ranks are missing",
                                  "their files were not named, or not written", ROCL_DOUBT,
                                  RECORD_RANKS},
@@ -174,6 +212,14 @@ static const struct {
     [ROCL_RULE_NO_COPIES] = {"no-copies", "Memory is copied, but no copies were recorded",
                              "copies were not recorded, or kernels did them", ROCL_NOTE,
                              RECORD_ALL},
+    [ROCL_RULE_COPIES_WITHOUT_SIZE] = {"copies-without-size", "Most copies have no size",
+                                       "the profiler did not record it: they are not in bytes "
+                                       "and bandwidths",
+                                       ROCL_NOTE, RECORD_ALL},
+    [ROCL_RULE_ONE_LONG_LAUNCH] = {"one-long-launch",
+                                   "A single launch took a large share of the time",
+                                   "the first one loads code; later ones wait for a full queue",
+                                   ROCL_NOTE, WINDOW},
     [ROCL_RULE_COUNTER_ZERO] = {"counter-zero", "A counter is always 0",
                                 "there was nothing to count, or the GPU does not have it",
                                 ROCL_NOTE, NOTHING},

@@ -8,6 +8,7 @@
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "base/array.h"
+#include "model/copies.h"
 
 rocl_extent rocl_extent_of_all(const rocl_process_facts *p)
 {
@@ -56,7 +57,10 @@ rocl_call_class rocl_classify_call(const char *name)
     };
     const char *function = runtime_function(name);
     if (!function)
-        return ROCL_CALL_FOREIGN;
+        return strncmp(name, "roctx", 5) != 0 ? ROCL_CALL_FOREIGN
+               : strstr(name, "Range")        ? ROCL_CALL_RANGE
+               : strstr(name, "Mark")         ? ROCL_CALL_MARK
+                                              : ROCL_CALL_FOREIGN;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strstr(function, rules[i].word))
             return rules[i].class;
@@ -64,17 +68,46 @@ rocl_call_class rocl_classify_call(const char *name)
 }
 
 /* Each text is looked at once by each worker. False: memory is out. */
-static bool class_of(rocl_facts *f, unsigned worker, uint32_t text, rocl_call_class *class)
+static bool class_of(rocl_facts *f, rocl_facts_worker *w, uint32_t text, rocl_call_class *class)
 {
     *class = ROCL_CALL_FOREIGN;
     if (text == ROCL_NONE)
         return true;
-    if (!ROCL_GROW(f->classes[worker], f->class_caps[worker], (size_t)text + 1))
+    if (!ROCL_GROW(w->classes, w->class_cap, (size_t)text + 1))
         return false;
-    uint8_t *known = &f->classes[worker][text];
+    uint8_t *known = &w->classes[text];
     if (!*known)
         *known = (uint8_t)(rocl_classify_call(rocl_str(f->c->trace, text)) + 1);
     *class = (rocl_call_class)(*known - 1);
+    return true;
+}
+
+/* Do the agents of a copy differ from what its name says? The name is looked at once, too. */
+enum { SRC_ON_GPU = 1, DST_ON_GPU = 2, SAYS_SRC = 4, SAYS_DST = 8, LOOKED_AT = 16 };
+
+static bool differs(const rocl_capture *c, uint32_t agent, bool on_gpu)
+{
+    const rocl_agent_type type = agent < c->agent_count ? c->agents[agent].type : ROCL_AGENT_OTHER;
+    return type == (on_gpu ? ROCL_AGENT_CPU : ROCL_AGENT_GPU);
+}
+
+static bool check_direction(rocl_facts *f, rocl_facts_worker *w, const rocl_capture *c,
+                            const rocl_copy *copy, bool *contrary)
+{
+    const uint32_t text = rocl_name_of(&copy->e);
+    bool src = false, dst = false;
+    size_t n;
+    if (!ROCL_GROW(w->directions, w->direction_cap, (size_t)text + 1))
+        return false;
+    uint8_t *known = &w->directions[text];
+    if (!*known) {
+        const char *name = rocl_strings_get(f->c->trace->strings, text, &n);
+        const unsigned told = rocl_copy_ends((rocl_view){name, n}, &src, &dst);
+        *known = (uint8_t)(LOOKED_AT | (told > 0 ? SAYS_SRC : 0) | (told > 1 ? SAYS_DST : 0) |
+                           (src ? SRC_ON_GPU : 0) | (dst ? DST_ON_GPU : 0));
+    }
+    *contrary = (*known & SAYS_SRC && differs(c, copy->src, *known & SRC_ON_GPU)) ||
+                (*known & SAYS_DST && differs(c, copy->dst, *known & DST_ON_GPU));
     return true;
 }
 
@@ -87,26 +120,35 @@ typedef struct batch_facts {
     uint64_t calls[ROCL_CALL_CLASSES];
     int64_t memory_ns;
     bool finer_than_us;
-    rocl_sighting zero, longest;
+    rocl_sighting odd[ROCL_ODDITIES], unlinked;
+    uint32_t thread, thread_group; /* of the last call; group 0: none came */
 } batch_facts;
 
-/* The first of equal events in the trace counts, whichever worker saw it. */
-static bool precedes_event(const rocl_event_ref *a, const rocl_event_ref *b)
+bool rocl_event_precedes(const rocl_event_ref *a, const rocl_event_ref *b)
 {
     return a->capture_plus1 != b->capture_plus1 ? a->capture_plus1 < b->capture_plus1
                                                 : a->row < b->row;
 }
 
+/* The first of equal events in the trace counts, whichever worker saw it. */
 static void join_sighting(rocl_sighting *to, const rocl_sighting *from)
 {
     if (!from->count)
         return;
     if (!to->count || from->amount > to->amount ||
-        (from->amount == to->amount && precedes_event(&from->event, &to->event))) {
+        (from->amount == to->amount && rocl_event_precedes(&from->event, &to->event))) {
         to->amount = from->amount;
         to->event = from->event;
     }
     to->count += from->count;
+}
+
+static void note_if(bool odd, rocl_sighting *to, int64_t amount, const rocl_batch *b,
+                    const rocl_event *e)
+{
+    if (odd)
+        join_sighting(to, &(rocl_sighting){
+                              1, amount, {b->capture->index + 1, rocl_row_word(e->id, b->kind)}});
 }
 
 static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *from)
@@ -121,75 +163,223 @@ static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *fr
         p->calls[i] += from->calls[i];
     p->memory_ns = rocl_add_saturated(p->memory_ns, from->memory_ns);
     p->finer_than_us |= from->finer_than_us;
-    join_sighting(&p->zero, &from->zero);
-    join_sighting(&p->longest, &from->longest);
+    for (unsigned i = 0; i < ROCL_ODDITIES; i++)
+        join_sighting(&p->odd[i], &from->odd[i]);
+    join_sighting(&p->unlinked, &from->unlinked);
     pthread_mutex_unlock(&f->lock);
 }
 
-/* A call, a marker, a kernel or a copy, to be matched by stack ids. Calls and markers come first,
- * by their start; markers launch nothing, but their ids are of the same numbers. */
-enum { WORK_BIT = 63, CLASS_OF_MARKERS = ROCL_CALL_FOREIGN + 1 };
+/* ---- groups ---------------------------------------------------------------------------------- */
 
-static rocl_status add_link(rocl_facts *f, unsigned worker, const rocl_batch *b,
-                            const rocl_event *e, unsigned class, rocl_error *err)
+static void join_group(rocl_group *to, const rocl_group *from)
 {
-    const bool work = b->kind == ROCL_DISPATCH || b->kind == ROCL_COPY;
-    const uint64_t key[4] = {rocl_process_word(b->capture, e), e->stack_id,
-                             (uint64_t)e->start | (uint64_t)work << WORK_BIT, e->id};
-    const uint64_t number = work ? (uint64_t)b->kind : (uint64_t) class;
-    return rocl_add_numbers(f->links, worker, key, &number, 1, err);
+    const bool later = !to->all.count || from->all.last > to->all.last;
+    if (later || from->all.last == to->all.last)
+        to->at_last = (later ? 0 : to->at_last) + from->at_last;
+    rocl_extent_join(&to->all, &from->all);
+    to->total = rocl_add_saturated(to->total, from->total);
+    join_sighting(&to->longest, &from->longest);
+    to->logs += from->logs;
+}
+
+/* The worker's. NULL: memory is out. */
+static rocl_group *find_group(rocl_facts *f, rocl_facts_worker *w, const rocl_group_key *k)
+{
+    const uint32_t at = (k->of[0] * 31 + k->of[1] * 17 + k->of[2] * 7 + k->of[3] + k->process * 3 +
+                         (uint32_t)k->what * 101) %
+                        ROCL_GROUP_CACHE;
+    if (memcmp(&w->cache[at].key, k, sizeof *k) != 0) {
+        const uint32_t id = rocl_strings_put(f->keys, (const char *)k, sizeof *k);
+        if (id == ROCL_NONE || !ROCL_GROW(w->groups, w->group_cap, (size_t)id + 1))
+            return NULL;
+        w->cache[at].key = *k;
+        w->cache[at].id = id;
+    }
+    return &w->groups[w->cache[at].id];
+}
+
+/* To the base 2, in 2^-16; between powers of 2 linear. Of 0 as of 1. */
+static uint64_t logarithm_of(int64_t ns)
+{
+    const uint64_t n = ns > 0 ? (uint64_t)ns : 1;
+    const unsigned digits = 63 - (unsigned)__builtin_clzll(n);
+    return (uint64_t)digits << 16 | (n << (63 - digits) << 1) >> 48;
+}
+
+/* False: memory is out, and there is no group. */
+static bool add_to_group(rocl_group *g, const rocl_batch *b, const rocl_event *e)
+{
+    if (!g)
+        return false;
+    const int64_t ns = e->end - e->start;
+    rocl_extent_add(&g->all, e->start, e->end);
+    g->total = rocl_add_saturated(g->total, ns);
+    if (!g->longest.count || ns >= g->longest.amount)
+        note_if(true, &g->longest, ns, b, e);
+    g->logs += logarithm_of(ns);
+    return true;
+}
+
+/* Of a thread only ends are of interest. */
+static void add_to_thread(rocl_group *g, const rocl_event *e)
+{
+    if (!g->all.count || e->end > g->all.last)
+        g->at_last = 0;
+    g->at_last += e->end > e->start && (!g->all.count || e->end >= g->all.last);
+    rocl_extent_add(&g->all, e->start, e->end);
+}
+
+const rocl_group *rocl_facts_group(const rocl_facts *f, uint32_t id, rocl_group_key *key)
+{
+    memcpy(key, rocl_strings_get(f->keys, id, NULL), sizeof *key);
+    return &f->workers[0].groups[id];
+}
+
+int64_t rocl_group_others(const rocl_group *g)
+{
+    const uint64_t mean = (g->logs - logarithm_of(g->longest.amount)) / (g->all.count - 1);
+    const uint64_t digits = mean >> 16, n = (uint64_t)1 << 16 | (mean & 0xffff);
+    return (int64_t)(digits < 16 ? n >> (16 - digits) : n << (digits - 16));
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* No GPU has larger workgroups, and none has faster memory. */
+enum { WORKGROUP_MOST = 1024, RATE_MOST = 20000 /* GB/s */, RATE_BYTES = 1 << 20 };
+
+static uint64_t product(const uint32_t n[3])
+{
+    return (uint64_t)n[0] * n[1] * n[2];
+}
+
+static unsigned power_of_two(uint64_t n)
+{
+    return n ? 64 - (unsigned)__builtin_clzll(n) : 0;
+}
+
+/* These note what is odd about an event, and add it to its groups. */
+static bool look_at_kernel(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
+                           const rocl_dispatch *d, batch_facts *to)
+{
+    const int64_t ns = d->e.end - d->e.start;
+    const uint64_t items = product(d->workgroup), grid = product(d->grid);
+    const bool below = d->grid[0] < d->workgroup[0] || d->grid[1] < d->workgroup[1] ||
+                       d->grid[2] < d->workgroup[2];
+    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + d->e.process;
+    const rocl_group_key place = {ROCL_GROUP_PLACE,
+                                  d->graph_exec_id ? ROCL_GRAPH : ROCL_DISPATCH,
+                                  process,
+                                  {d->agent, d->agent, d->queue, d->stream}};
+    const rocl_group_key name = {ROCL_GROUP_NAME,
+                                 ROCL_DISPATCH,
+                                 process,
+                                 {rocl_name_of(&d->e), (uint32_t)grid, (uint32_t)(grid >> 32), 0}};
+    to->finer_than_us |= d->e.start % 1000 || ns % 1000;
+    note_if(!ns, &to->odd[ROCL_ODD_ZERO], 0, b, &d->e);
+    note_if(items > WORKGROUP_MOST, &to->odd[ROCL_ODD_WORKGROUP], (int64_t)items, b, &d->e);
+    note_if(items && grid && below, &to->odd[ROCL_ODD_GRID], 0, b, &d->e);
+    note_if(!d->e.stack_id, &to->unlinked, 0, b, &d->e);
+    return add_to_group(find_group(f, w, &place), b, &d->e) &&
+           add_to_group(find_group(f, w, &name), b, &d->e);
+}
+
+static bool look_at_copy(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
+                         const rocl_copy *c, batch_facts *to)
+{
+    const uint64_t ns = (uint64_t)(c->e.end - c->e.start), rate = c->size / (ns ? ns : 1);
+    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + c->e.process;
+    const rocl_group_key place = {
+        ROCL_GROUP_PLACE, ROCL_COPY, process, {c->src, c->dst, c->queue, c->stream}};
+    const rocl_group_key name = {ROCL_GROUP_NAME,
+                                 ROCL_COPY,
+                                 process,
+                                 {rocl_name_of(&c->e), power_of_two(c->size), c->src, c->dst}};
+    bool contrary;
+    if (!check_direction(f, w, b->capture, c, &contrary))
+        return false;
+    note_if(contrary, &to->odd[ROCL_ODD_DIRECTION], 0, b, &c->e);
+    note_if(!c->size, &to->odd[ROCL_ODD_UNSIZED], 0, b, &c->e);
+    note_if(c->size >= RATE_BYTES && rate > RATE_MOST, &to->odd[ROCL_ODD_RATE], 0, b, &c->e);
+    return add_to_group(find_group(f, w, &place), b, &c->e) &&
+           (!c->size || add_to_group(find_group(f, w, &name), b, &c->e));
+}
+
+static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
+                         const rocl_region *r, rocl_call_class class, batch_facts *to)
+{
+    const bool point = r->e.start == r->e.end;
+    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + r->e.process;
+    if (!to->thread_group || r->e.thread != to->thread) {
+        const rocl_group_key k = {ROCL_GROUP_THREAD, 0, process, {r->e.thread, 0, 0, 0}};
+        const rocl_group *g = find_group(f, w, &k);
+        if (!g)
+            return false;
+        to->thread = r->e.thread;
+        to->thread_group = (uint32_t)(g - w->groups);
+    }
+    add_to_thread(&w->groups[to->thread_group], &r->e);
+    if (b->kind == ROCL_MARKER) {
+        note_if(class == ROCL_CALL_MARK, &to->odd[ROCL_ODD_MARKS], 0, b, &r->e);
+        note_if(point && class != ROCL_CALL_MARK, &to->odd[ROCL_ODD_POINTS], 0, b, &r->e);
+        note_if(point && class == ROCL_CALL_RANGE, &to->odd[ROCL_ODD_RANGES], 0, b, &r->e);
+        return true;
+    }
+    if (class >= ROCL_CALL_CLASSES)
+        return true;
+    to->calls[class]++;
+    if (class == ROCL_CALL_MEMORY)
+        to->memory_ns = rocl_add_saturated(to->memory_ns, r->e.end - r->e.start);
+    rocl_extent_add(&to->runtime, r->e.start, r->e.end);
+    const rocl_group_key name = {ROCL_GROUP_NAME, ROCL_REGION, process, {r->function, 0, 0, 0}};
+    return (class != ROCL_CALL_LAUNCH && class != ROCL_CALL_GRAPH) ||
+           add_to_group(find_group(f, w, &name), b, &r->e);
+}
+
+static void look_at_counter(rocl_facts *f, const rocl_batch *b, const rocl_counter_value *v)
+{
+    if (v->counter >= b->capture->counter_count)
+        return;
+    atomic_uchar *state = &f->counter_state[f->first_counter[b->capture->index] + v->counter];
+    const unsigned char bits = ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
+    if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
+        atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
 }
 
 rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batch *b,
                                  rocl_error *err)
 {
     const size_t size = rocl_kind_size(b->kind);
+    rocl_facts_worker *w = &f->workers[worker];
     batch_facts facts = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
+        rocl_call_class class = ROCL_CALL_MARK;
+        bool ok = true;
         if (e->process != facts.process) {
             join_batch(f, b, &facts);
             facts = (batch_facts){.process = e->process};
         }
         rocl_extent_add(&facts.all, e->start, e->end);
         if (b->kind == ROCL_DISPATCH) {
-            const rocl_dispatch *d = &b->dispatches[i];
-            const int64_t ns = d->e.end - d->e.start;
-            const rocl_sighting one = {
-                1, ns, {b->capture->index + 1, rocl_row_word(d->e.id, b->kind)}};
-            facts.finer_than_us |= d->e.start % 1000 || ns % 1000;
-            join_sighting(&facts.longest, &one);
-            if (!ns)
-                join_sighting(&facts.zero, &one);
-            st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
-        } else if (b->kind == ROCL_COPY && e->stack_id) {
-            st = add_link(f, worker, b, e, ROCL_CALL_FOREIGN, err);
+            ok = look_at_kernel(f, w, b, &b->dispatches[i], &facts);
+        } else if (b->kind == ROCL_COPY) {
+            ok = look_at_copy(f, w, b, &b->copies[i], &facts);
+        } else if (b->kind == ROCL_REGION || b->kind == ROCL_MARKER) {
+            ok = class_of(f, w, b->regions[i].function, &class) &&
+                 look_at_call(f, w, b, &b->regions[i], class, &facts);
+        } else if (b->kind == ROCL_ALLOC) {
+            const bool frees = b->allocs[i].op == ROCL_OP_FREE;
+            note_if(frees, &facts.odd[ROCL_ODD_FREE], 0, b, e);
+            note_if(frees && b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
         } else if (b->kind == ROCL_COUNTER) {
-            const rocl_counter_value *v = &b->counters[i];
-            if (v->counter >= b->capture->counter_count)
-                continue;
-            atomic_uchar *state =
-                &f->counter_state[f->first_counter[b->capture->index] + v->counter];
-            const unsigned char bits =
-                ROCL_COUNTER_SEEN | (v->value != 0 ? ROCL_COUNTER_COUNTED : 0);
-            if ((atomic_load_explicit(state, memory_order_relaxed) & bits) != bits)
-                atomic_fetch_or_explicit(state, bits, memory_order_relaxed);
-        } else if (b->kind == ROCL_REGION) {
-            rocl_call_class class;
-            if (!class_of(f, worker, b->regions[i].function, &class))
-                return rocl_fail_memory(err);
-            if (class != ROCL_CALL_FOREIGN) {
-                facts.calls[class]++;
-                if (class == ROCL_CALL_MEMORY)
-                    facts.memory_ns = rocl_add_saturated(facts.memory_ns, e->end - e->start);
-                rocl_extent_add(&facts.runtime, e->start, e->end);
-            }
-            if (e->stack_id)
-                st = add_link(f, worker, b, e, class, err);
-        } else if ((b->kind == ROCL_MARKER || b->kind == ROCL_INSTANT) && e->stack_id) {
-            st = add_link(f, worker, b, e, CLASS_OF_MARKERS, err);
+            look_at_counter(f, b, &b->counters[i]);
         }
+        if (!ok)
+            return rocl_fail_memory(err);
+        if (e->stack_id && rocl_kind_in(b->kind, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT) |
+                                                     ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY)))
+            st = rocl_calls_ask(f->links, worker, b, e, NULL, 0, err);
     }
     join_batch(f, b, &facts);
     return st;
@@ -204,18 +394,8 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 /* Ids that are further apart are numbers of another kind. */
 enum { OTHER_IDS = 1 << 24 };
 
-/* All with one stack id of one process. */
-typedef struct stack {
-    rocl_process_facts *facts; /* NULL: none has come */
-    uint64_t process, id, kernels;
-    bool called, counted; /* counted: as an id of a call or marker */
-    int64_t start;        /* start of its first call */
-    rocl_call_class class;
-    rocl_event_ref call;
-} stack;
-
 /* Did the launch of the stack that is complete launch something? */
-static void end_stack(const stack *s)
+static void end_stack(const rocl_stack *s)
 {
     rocl_process_facts *p = s->facts;
     if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && s->class != ROCL_CALL_GRAPH))
@@ -232,94 +412,110 @@ static void end_stack(const stack *s)
     }
 }
 
-/* Calls and markers of a process whose ids follow each other are a run. */
-typedef struct id_run {
-    uint64_t last, length;
-    uint64_t before; /* how many are missing before it, and the run before that was long enough */
-} id_run;
+static void enter_stack(rocl_facts *f, const uint64_t *key)
+{
+    rocl_stack *s = &f->stack;
+    if (s->facts && key[0] == s->process && key[1] == s->id)
+        return;
+    end_stack(s);
+    if (key[0] != s->process)
+        f->ids = (rocl_id_run){0};
+    *s = (rocl_stack){.facts = &f->processes[f->first_process[key[0] >> 32] + (uint32_t)key[0]],
+                      .process = key[0],
+                      .id = key[1]};
+}
 
 /* Ids are missing only between runs: numbers that stand alone are of another kind. */
 enum { LEAST_RUN = 10 };
 
-static void count_id(stack *s, id_run *r)
+static void count_id(rocl_stack *s, rocl_id_run *r)
 {
     rocl_process_facts *p = s->facts;
     const uint64_t missing = r->last ? s->id - r->last - 1 : 0;
+    if (s->counted)
+        return;
     s->counted = true;
     p->ids++;
     p->steps_of_one += r->last && !missing;
     if (missing)
-        *r = (id_run){.before = r->length >= LEAST_RUN && missing < OTHER_IDS ? missing : 0};
+        *r = (rocl_id_run){.before = r->length >= LEAST_RUN && missing < OTHER_IDS ? missing : 0};
     if (++r->length == LEAST_RUN && r->before > p->hole)
         p->hole = r->before;
     r->last = s->id;
 }
 
-static void match_call(stack *s, const rocl_sort_record *rec)
+static void match_call(void *ctx, const uint64_t *key, const rocl_call *call)
 {
-    uint64_t class;
-    rocl_read_numbers(rec, &class, 1);
-    if (class == CLASS_OF_MARKERS)
-        return;
+    rocl_facts *f = ctx;
+    rocl_stack *s = &f->stack;
+    rocl_call_class class = ROCL_CALL_FOREIGN;
+    enter_stack(f, key);
+    count_id(s, &f->ids);
+    f->failed |= !class_of(f, &f->workers[0], call->name, &class);
     s->facts->call_ids += !s->called;
     if (!s->called) {
         s->called = true;
-        s->start = (int64_t)rec->key[2];
         s->class = ROCL_CALL_FOREIGN;
     }
     /* Calls within calls may share an id: one of them launches. */
     if (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH) {
-        s->class = (rocl_call_class) class;
-        s->call = (rocl_event_ref){(uint32_t)(rec->key[0] >> 32) + 1,
-                                   rocl_row_word(rec->key[3], ROCL_REGION)};
+        s->class = class;
+        s->call =
+            (rocl_event_ref){(uint32_t)(key[0] >> 32) + 1, rocl_row_word(key[3], ROCL_REGION)};
     }
 }
 
-static void match_work(stack *s, const rocl_sort_record *rec)
+/* A kernel or a copy; or a marker or an instant, which launch nothing, but their ids are of the
+ * same numbers. */
+static rocl_status match_event(void *ctx, const rocl_sort_record *rec, const rocl_call *call,
+                               rocl_error *err)
 {
-    rocl_process_facts *p = s->facts;
-    const int64_t start = (int64_t)(rec->key[2] & ~((uint64_t)1 << WORK_BIT));
-    uint64_t kind;
-    rocl_read_numbers(rec, &kind, 1);
-    rocl_sighting one = {
-        1, 0, {(uint32_t)(rec->key[0] >> 32) + 1, rocl_row_word(rec->key[3], (rocl_kind)kind)}};
-    s->kernels += kind == ROCL_DISPATCH;
-    if (s->called) {
+    rocl_facts *f = ctx;
+    const rocl_kind kind = rocl_word_kind(rec->key[3]);
+    rocl_sighting one = {1, 0, {(uint32_t)(rec->key[0] >> 32) + 1, rec->key[3]}};
+    enter_stack(f, rec->key);
+    rocl_process_facts *p = f->stack.facts;
+    (void)err;
+    f->stack.kernels += kind == ROCL_DISPATCH;
+    if (kind != ROCL_DISPATCH && kind != ROCL_COPY) {
+        count_id(&f->stack, &f->ids);
+    } else if (call) {
+        one.amount = call->start - (int64_t)rec->key[2];
+        p->least_delay = p->linked && p->least_delay < -one.amount ? p->least_delay : -one.amount;
+        p->most_delay = p->linked && p->most_delay > -one.amount ? p->most_delay : -one.amount;
         p->linked++;
-        one.amount = s->start - start;
         if (one.amount > CLOCK_NS)
             join_sighting(&p->early, &one);
     } else if (kind == ROCL_DISPATCH) {
-        join_sighting(s->id && !p->call_ids ? &p->unlinked_before : &p->unlinked, &one);
+        join_sighting(p->call_ids ? &p->unlinked : &p->unlinked_before, &one);
     }
+    return ROCL_OK;
 }
 
-rocl_status rocl_facts_match(rocl_facts *f, rocl_error *err)
+rocl_status rocl_facts_look_up(rocl_facts *f, rocl_calls *calls, rocl_error *err)
 {
-    rocl_sort_record rec;
-    stack s = {0};
-    id_run ids = {0};
-    rocl_status st = rocl_sorter_start(f->links, err);
-    while (rocl_next_record(f->links, &rec, &st, err)) {
-        if (!s.facts || rec.key[0] != s.process || rec.key[1] != s.id) {
-            end_stack(&s);
-            if (rec.key[0] != s.process)
-                ids = (id_run){0};
-            s = (stack){
-                .facts = &f->processes[f->first_process[rec.key[0] >> 32] + (uint32_t)rec.key[0]],
-                .process = rec.key[0],
-                .id = rec.key[1]};
-        }
-        if (rec.key[2] >> WORK_BIT) {
-            match_work(&s, &rec);
-            continue;
-        }
-        if (!s.counted)
-            count_id(&s, &ids);
-        match_call(&s, &rec);
-    }
-    end_stack(&s);
+    const rocl_status st = rocl_calls_look_up(calls, f->links, match_event, f, err);
+    rocl_calls_see_all(calls, match_call);
     return st;
+}
+
+rocl_status rocl_facts_join(rocl_facts *f, rocl_error *err)
+{
+    const size_t groups = rocl_strings_count(f->keys);
+    end_stack(&f->stack);
+    if (f->failed || !ROCL_GROW(f->workers[0].groups, f->workers[0].group_cap, groups))
+        return rocl_fail_memory(err);
+    for (unsigned i = 1; i < f->c->trace->opt.jobs; i++)
+        for (size_t k = 1; k < groups && k < f->workers[i].group_cap; k++)
+            if (f->workers[i].groups[k].all.count)
+                join_group(&f->workers[0].groups[k], &f->workers[i].groups[k]);
+    for (uint32_t k = 1; k < groups; k++) {
+        rocl_group_key key;
+        const rocl_group *g = rocl_facts_group(f, k, &key);
+        if (key.what == ROCL_GROUP_PLACE && key.kind != ROCL_COPY)
+            join_sighting(&f->processes[key.process].longest, &g->longest);
+    }
+    return ROCL_OK;
 }
 
 /* ---- both ends ------------------------------------------------------------------------------- */
@@ -333,10 +529,10 @@ rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
     pthread_mutex_init(&f->lock, NULL);
     f->first_process = calloc(captures, sizeof *f->first_process);
     f->first_counter = calloc(captures, sizeof *f->first_counter);
-    f->classes = calloc(t->opt.jobs, sizeof *f->classes);
-    f->class_caps = calloc(t->opt.jobs, sizeof *f->class_caps);
+    f->workers = rocl_cache_line_calloc(t->opt.jobs, sizeof *f->workers);
+    f->keys = rocl_strings_new();
     f->links = rocl_collector_sorter(c, 4);
-    if (!f->first_process || !f->first_counter || !f->classes || !f->class_caps || !f->links)
+    if (!f->first_process || !f->first_counter || !f->workers || !f->keys || !f->links)
         return rocl_fail_memory(err);
     for (size_t i = 0; i < captures; i++) {
         f->first_process[i] = f->process_count;
@@ -354,10 +550,13 @@ rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
 
 void rocl_facts_free(rocl_facts *f)
 {
-    for (unsigned w = 0; f->classes && w < f->c->trace->opt.jobs; w++)
-        free(f->classes[w]);
-    free(f->classes);
-    free(f->class_caps);
+    for (unsigned i = 0; f->workers && i < f->c->trace->opt.jobs; i++) {
+        free(f->workers[i].classes);
+        free(f->workers[i].directions);
+        free(f->workers[i].groups);
+    }
+    free(f->workers);
+    rocl_strings_free(f->keys);
     free(f->first_process);
     free(f->first_counter);
     free(f->processes);

@@ -74,16 +74,18 @@ rocl_status rocl_step_domains_count(rocl_step_domains *d, const rocl_steps *step
     while (rocl_next_record(d->timed, &rec, &st, err)) {
         uint64_t v[4]; /* thread, duration, domain; row of a marker */
         const unsigned n = rocl_read_numbers(&rec, v, 4);
+        bool inside = false;
         for (size_t k = 0; k < series; k++) {
             const size_t of = rocl_steps_find(steps, &steps->series[k], rec.key[0], (uint32_t)v[0],
                                               (int64_t)rec.key[1]);
-            d->outside += of == SIZE_MAX && !k;
+            inside |= of != SIZE_MAX;
             if (of == SIZE_MAX || (n == 4 && steps->all[of].row == v[3]))
                 continue;
             if (!rocl_step_domains_add(d, of, steps->count, (rocl_domain)v[2],
                                        (rocl_step_sum){1, (int64_t)v[1]}))
                 return rocl_fail_memory(err);
         }
+        d->outside += series && !inside;
     }
     rocl_collector_free_sorter(d->c, &d->timed);
     return st;

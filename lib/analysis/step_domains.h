@@ -18,7 +18,7 @@ typedef struct rocl_step_sum {
 
 typedef struct rocl_step_domains {
     rocl_step_sum *of[ROCL_DOMAINS]; /* by step; NULL: no step has any */
-    uint64_t outside; /* events in no step of the first series, but for kernels and copies */
+    uint64_t outside; /* events in no step of any series, but for kernels and copies */
     /* The rest is of step_domains.c. */
     rocl_collector *c;
     rocl_sorter *timed;

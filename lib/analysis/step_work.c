@@ -5,9 +5,10 @@
 
 #include "base/array.h"
 
-/* In the word of kind and name. */
+/* In the word of kind and name. AGAIN: the piece is in a step of an earlier series, too. */
 #define WITHOUT_CALL UINT64_C(0x80)
-_Static_assert(ROCL_KINDS < WITHOUT_CALL, "kinds and the bit are in one byte");
+#define AGAIN        UINT64_C(0x40)
+_Static_assert(ROCL_KINDS < AGAIN, "kinds and the bits are in one byte");
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -107,22 +108,23 @@ static rocl_status add_work(void *ctx, const rocl_sort_record *question, const r
     const bool same_call =
         call && w->last_call[0] == question->key[0] && w->last_call[1] == question->key[1];
     memcpy(w->last_call, question->key, sizeof w->last_call);
+    uint64_t bits = call ? 0 : WITHOUT_CALL;
     for (uint32_t k = 0; k < w->series_count; k++) {
         const size_t of =
             rocl_steps_find(&w->steps, &w->steps.series[w->series + k], question->key[0],
                             call ? call->thread : ROCL_NONE, call ? call->start : start);
-        if (of == SIZE_MAX) {
-            w->outside[k]++;
+        if (of == SIZE_MAX)
             continue;
-        }
         const uint64_t key[4] = {of, question->key[2], question->key[2] + v[0], question->key[3]};
         w->launches[of] += call && !same_call;
         w->kernels[of] += (v[1] & 0xff) == ROCL_DISPATCH;
-        const uint64_t what[] = {v[1] | (call ? 0 : WITHOUT_CALL), v[2]};
+        const uint64_t what[] = {v[1] | bits, v[2]};
+        bits |= AGAIN;
         const rocl_status st = rocl_add_numbers(w->owned, 0, key, what, numbers - 1, err);
         if (st != ROCL_OK)
             return st;
     }
+    w->outside += !(bits & AGAIN);
     return ROCL_OK;
 }
 
@@ -144,13 +146,13 @@ bool rocl_step_work_next(rocl_step_work *w, rocl_step_piece *p, rocl_status *st,
         rocl_read_numbers(&rec, v, 2);
         const rocl_step *step = &w->steps.all[rec.key[0]];
         if (drop && v[0] & WITHOUT_CALL && w->linked[step->process >> 32]) {
-            w->outside[step->series - w->series]++;
+            w->outside += !(v[0] & AGAIN);
             continue;
         }
         *p = (rocl_step_piece){.step = rec.key[0],
                                .start = (int64_t)rec.key[1],
                                .end = (int64_t)rec.key[2],
-                               .kind = (rocl_kind)(v[0] & 0x7f),
+                               .kind = (rocl_kind)(v[0] & (AGAIN - 1)),
                                .name = (uint32_t)(v[0] >> 8),
                                .lane = (uint32_t)v[1]};
         return true;

@@ -38,8 +38,7 @@ typedef struct rocl_step_work {
     uint64_t *kernels;             /* by step, once work is looked up */
     uint64_t last_call[2];         /* process and stack id of the last question */
     bool *linked;                  /* by capture: the call of some work is known */
-    uint64_t outside[ROCL_STEP_SERIES_MOST]; /* by series, the first of them 0: pieces of work that
-                                                are in no step of it */
+    uint64_t outside; /* pieces of work that are in no step of any of these series */
 } rocl_step_work;
 
 /* A kernel or a copy of a step. */

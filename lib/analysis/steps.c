@@ -555,9 +555,9 @@ static rocl_status put_steps(steps *s, rocl_tables *out, rocl_error *err)
                                              "do; --step-markers REGEX says "
                                              "which markers are steps";
     _Static_assert(ROCL_STEPS_MOST == 100000, "the text says so");
-    if (n && (s->of.outside[0] || *others))
+    if (n && (s->of.outside || *others))
         rocl_set_note(&r, "%llu kernels and copies belong to no step%s",
-                      (unsigned long long)s->of.outside[0], others);
+                      (unsigned long long)s->of.outside, others);
     rocl_add_top_rows(&r, rows, n, sizeof *rows, add_step);
     free(rows);
     return ROCL_OK;

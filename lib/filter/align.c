@@ -1,6 +1,6 @@
 /* --align start, and --align marker: the first event, or the marker of every process, as workers
  * find them; the earliest of a machine counts. --align offsets: a file with a line "HOST OFFSET"
- * for every machine. */
+ * for every machine, and lines "host PID OFFSET" and "gpu PID OFFSET" for clocks of processes. */
 #include "filter/align.h"
 
 #include <inttypes.h>
@@ -165,7 +165,8 @@ typedef struct reader {
     const char *path;
     unsigned long line;
     int64_t *offsets;
-    unsigned long *given; /* by machine: the line that gave it, 0: none yet */
+    unsigned long *given;     /* by machine: the line that gave it, 0: none yet */
+    bool named, of_processes; /* there are lines of machines, of processes */
 } reader;
 
 static rocl_status fail_at(const reader *r, rocl_error *err, const char *what, const char *text,
@@ -187,6 +188,50 @@ static bool is_named(const rocl_trace *t, const rocl_machine *m, const char *s, 
     return !m->hostname && !m->machine_id && n == 1 && *s == '-';
 }
 
+static const char offset_form[] =
+    "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign";
+
+/* Reads a line "host PID OFFSET" or "gpu PID OFFSET". False: it is another. */
+static bool read_process_line(reader *r, const char *line, rocl_status *st, rocl_error *err)
+{
+    const bool gpu = !strncmp(line, "gpu", 3);
+    const char *at = line + (gpu ? 3 : 4);
+    char *end;
+    if ((!gpu && strncmp(line, "host", 4) != 0) || !*at || !strchr(" \t", *at))
+        return false;
+    const int64_t pid = strtoll(at, &end, 10);
+    const char *value = end + strspn(end, " \t");
+    int64_t offset;
+    bool found = false;
+    if (end == at || value == end || !*value)
+        return false;
+    *st = ROCL_OK;
+    if (!rocl_offset_parse(&offset, value)) {
+        *st = fail_at(r, err, offset_form, value, strlen(value));
+        return true;
+    }
+    for (size_t i = 0; i < r->trace->capture_count; i++) {
+        rocl_model_capture *c = r->trace->captures[i];
+        for (uint32_t p = 0; p < c->pub.process_count; p++) {
+            if (c->pub.processes[p].pid != pid)
+                continue;
+            const size_t size = c->pub.process_count * sizeof *c->clocks;
+            if (!c->clocks && (c->clocks = rocl_arena_alloc(&c->arena, size)))
+                memset(c->clocks, 0, size);
+            if (!c->clocks) {
+                *st = rocl_fail_memory(err);
+                return true;
+            }
+            *(gpu ? &c->clocks[p].gpu : &c->clocks[p].host) = offset;
+            found = true;
+        }
+    }
+    r->of_processes = true;
+    if (!found)
+        *st = fail_at(r, err, "no process has this number", line, strlen(line));
+    return true;
+}
+
 /* Reads a line "HOST OFFSET # COMMENT". A file may be about more machines than the trace has. */
 static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
 {
@@ -202,17 +247,18 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
         end--;
     *end = '\0';
     line += strspn(line, " \t");
+    rocl_status st;
     if (!*line)
         return ROCL_OK;
+    if (read_process_line(r, line, &st, err))
+        return st;
+    r->named = true;
     const size_t n = strcspn(line, " \t");
     const char *value = line + n + strspn(line + n, " \t");
     if (!*value)
         return fail_at(r, err, "a line is a host or machine id and its offset", line, n);
     if (!rocl_offset_parse(&offset, value))
-        return fail_at(
-            r, err,
-            "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign",
-            value, strlen(value));
+        return fail_at(r, err, offset_form, value, strlen(value));
     for (size_t m = 0; m < t->machine_count; m++) {
         if (t->machines[m].clock != m || !is_named(t, &t->machines[m], line, n))
             continue;
@@ -255,7 +301,8 @@ static rocl_status read_offsets(const rocl_trace *t, const char *path, int64_t *
         st = read_line(&r, at, stop, err);
         at = stop + 1;
     }
-    for (uint32_t m = 0; m < t->machine_count && st == ROCL_OK; m++)
+    /* A file on clocks of processes alone is complete. */
+    for (uint32_t m = 0; m < t->machine_count && st == ROCL_OK && (r.named || !r.of_processes); m++)
         if (!r.given[m] && t->machines[m].clock == m)
             st = rocl_fail(err, ROCL_INPUT, "%s: no line for the node %s", path,
                            rocl_machine_name(t, m));

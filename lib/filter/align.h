@@ -16,6 +16,6 @@ uint32_t rocl_aligner_kinds(const rocl_aligner *a);
 rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err);
 
 /* At the end: ns to add to the times of each machine. The first keeps its clock, except with
- * offsets from a file. ROCL_USAGE for a machine without the marker, ROCL_INPUT for a file that
- * lacks one. */
+ * offsets from a file, which also sets rocl_model_capture.clocks. ROCL_USAGE for a machine without
+ * the marker, ROCL_INPUT for a file that lacks one. */
 rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *err);

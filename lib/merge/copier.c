@@ -207,6 +207,14 @@ rocl_status merge_writer_add(merge_writer *w, const rocl_capture *capture,
     c->clip = selection && t->opt.window_mode == ROCL_WINDOW_CLIP;
     c->selection = selection;
     c->offset = t->captures[capture->index]->offset;
+    const rocl_process_clock *clocks = t->captures[capture->index]->clocks;
+    c->clock = clocks ? clocks[0] : (rocl_process_clock){0};
+    for (uint32_t i = 1; clocks && i < capture->process_count; i++)
+        if (clocks[i].host != clocks[0].host || clocks[i].gpu != clocks[0].gpu)
+            return rocl_fail(err, ROCL_USAGE,
+                             "%s: its processes have one set of tables: their clocks cannot be "
+                             "shifted differently",
+                             capture->path);
     c->set = NULL;
     for (size_t i = 0; i < w->plan.set_count && !c->set; i++)
         if (w->plan.sets[i].capture == capture)

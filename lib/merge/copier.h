@@ -103,7 +103,8 @@ typedef struct merge_copier {
     char slice[96]; /* SCHEMA_SLICE_TAG, where ids are those of the input; "": it is whole */
     bool clip;      /* times of events: see rocl_filter_clip_time */
     int64_t offset; /* of the clock of the set at hand: added to its times */
-    uint64_t early; /* times that are before time 0 then, or out of range */
+    rocl_process_clock clock;            /* and those of its process */
+    uint64_t early;                      /* times that are before time 0 then, or out of range */
     merge_reader readers[MERGE_READERS]; /* attached as src0, src1 and so on */
     merge_reader *reader;                /* of the set in hand */
     bool flat_begun;

@@ -103,11 +103,16 @@ static bool put_time(const merge_copier *c, sqlite3_str *sql, const merge_source
                        : strcmp(column, "end") != 0                ? "1"
                        : merge_source_field(s, "start")            ? "S.\"start\" IS 0"
                                                                    : "NULL IS 0";
-    if (c->offset)
-        sqlite3_str_appendf(sql, "rocl_time(S.\"%w\", %s)", column, zero);
+    const bool gpu = s->table == SCHEMA_DISPATCH || s->table == SCHEMA_COPY;
+    const int64_t more = schema_rule_of(s->table) != SCHEMA_SELECTED ? 0
+                         : gpu                                       ? c->clock.gpu
+                                                                     : c->clock.host;
+    const bool moves = c->offset || more;
+    if (moves)
+        sqlite3_str_appendf(sql, "rocl_time(S.\"%w\", %s, %lld)", column, zero, (long long)more);
     else
         sqlite3_str_appendf(sql, "S.\"%w\"", column);
-    return !c->offset;
+    return !moves;
 }
 
 bool merge_put_value(const merge_copier *c, sqlite3_str *sql, const merge_source *s,
@@ -302,7 +307,8 @@ static void number_serial(sqlite3_context *ctx, int n, sqlite3_value **v)
     sqlite3_result_int64(ctx, fresh);
 }
 
-/* rocl_time(time, zero): the time on the aligned clock; zero: 0 is a time. Other values stay. */
+/* rocl_time(time, zero, more): the time on the aligned clock, and `more` is added; zero: 0 is a
+ * time. Other values stay. */
 static void move_time(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
     merge_copier *c = sqlite3_user_data(ctx);
@@ -312,7 +318,8 @@ static void move_time(sqlite3_context *ctx, int n, sqlite3_value **v)
         sqlite3_result_value(ctx, v[0]);
         return;
     }
-    if (__builtin_add_overflow(old, c->offset, &fresh) || fresh < 0) {
+    if (__builtin_add_overflow(old, c->offset, &fresh) ||
+        __builtin_add_overflow(fresh, sqlite3_value_int64(v[2]), &fresh) || fresh < 0) {
         c->early++;
         fresh = -1;
     }
@@ -391,7 +398,7 @@ rocl_status merge_add_functions(merge_copier *c, rocl_error *err)
         {"rocl_use", 2, note_use},           {"rocl_used", 2, is_used},
         {"rocl_shared", 1, is_shared},       {"rocl_value", 3, value_passes},
         {"rocl_new", 2, find_new_id},        {"rocl_serial", 2, number_serial},
-        {"rocl_time", 2, move_time},         {"rocl_clip", 2, clip_time},
+        {"rocl_time", 3, move_time},         {"rocl_clip", 2, clip_time},
         {"rocl_category", 1, find_category}, {"rocl_environment", 2, reduce_environment},
         {"rocl_holds", 2, check_piece},
     };

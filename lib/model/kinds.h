@@ -213,6 +213,9 @@ enum {
 #undef ROCL_POINT_ROW
 #undef ROCL_CALL_ROW
 #undef ROCL_KIND_BIT_IF
+    /* Their times are those of a GPU. */
+    ROCL_GPU_CLOCK_KINDS =
+        (ROCL_WORK_KINDS & ~ROCL_BIT(ROCL_ALLOC)) | ROCL_BIT(ROCL_COUNTER) | ROCL_BIT(ROCL_SPM),
 };
 
 static inline bool rocl_kind_in(rocl_kind kind, uint32_t kinds)

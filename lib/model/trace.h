@@ -22,6 +22,11 @@ struct rocl_sink;
 struct rocl_out_set;
 struct rocl_joint;
 
+/* ns that are added to the times of a process besides: to those of its host calls, of its GPUs. */
+typedef struct rocl_process_clock {
+    int64_t host, gpu;
+} rocl_process_clock;
+
 /* A capture with what only the library needs. `pub` is first: a rocl_capture * of ours is a
  * rocl_model_capture *. */
 typedef struct rocl_model_capture {
@@ -35,9 +40,10 @@ typedef struct rocl_model_capture {
                        be added to those of events */
     double drift;   /* added in addition per ns since drift_from, a time before the offset */
     int64_t drift_from;
-    uint64_t overwritten; /* records that a ring has given up for younger ones */
-    bool joins_next;      /* it and the next one are small: outputs may join them */
-    uint32_t run;         /* from 1: see trace/runs.h */
+    rocl_process_clock *clocks; /* by process, in the arena; NULL: nothing is added */
+    uint64_t overwritten;       /* records that a ring has given up for younger ones */
+    bool joins_next;            /* it and the next one are small: outputs may join them */
+    uint32_t run;               /* from 1: see trace/runs.h */
 } rocl_model_capture;
 
 /* Sets the clock of a time. False: the result is out of range. */
@@ -51,6 +57,15 @@ static inline bool rocl_set_clock(const rocl_model_capture *c, int64_t *time)
     }
     return !__builtin_add_overflow(*time, c->offset, time) &&
            !__builtin_add_overflow(*time, more, time);
+}
+
+/* Of the clocks of a process the one that events of a kind go by. */
+static inline int64_t rocl_clock_shift(const rocl_model_capture *c, rocl_kind kind,
+                                       uint32_t process)
+{
+    const rocl_process_clock *p =
+        c->clocks && process < c->pub.process_count ? &c->clocks[process] : NULL;
+    return !p ? 0 : rocl_kind_in(kind, ROCL_GPU_CLOCK_KINDS) ? p->gpu : p->host;
 }
 
 /* The time before its clock was set, to a nanosecond where it drifts. */

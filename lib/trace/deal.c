@@ -313,6 +313,9 @@ void rocl_deal_put_clock(rocl_buf *to, const rocl_model_capture *c)
     rocl_buf_put(to, &c->offset, sizeof c->offset);
     rocl_buf_put(to, &c->drift, sizeof c->drift);
     rocl_buf_put(to, &c->drift_from, sizeof c->drift_from);
+    const size_t processes = c->clocks ? c->pub.process_count : 0;
+    rocl_buf_varint(to, processes);
+    rocl_buf_put(to, c->clocks, processes * sizeof *c->clocks);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

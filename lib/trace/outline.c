@@ -202,8 +202,16 @@ void rocl_outline_take_clock(rocl_model_capture *c, rocl_byte_reader *from)
     const uint8_t *drift = rocl_next_bytes(from, sizeof c->drift);
     const uint8_t *since = rocl_next_bytes(from, sizeof c->drift_from);
     rocl_model_capture clock;
-    if (!since)
+    const uint64_t clock_count = rocl_next_number(from);
+    const uint8_t *clocks = clock_count && clock_count <= c->pub.process_count
+                                ? rocl_next_bytes(from, (size_t)clock_count * sizeof *c->clocks)
+                                : NULL;
+    if (!since || (clock_count && !clocks))
         return;
+    if (clocks &&
+        (c->clocks = rocl_arena_alloc(&c->arena, (size_t)clock_count * sizeof *c->clocks)))
+        memcpy(c->clocks, clocks, (size_t)clock_count * sizeof *c->clocks);
+    from->bad |= clock_count && !c->clocks;
     memcpy(&clock.offset, offset, sizeof clock.offset);
     memcpy(&clock.drift, drift, sizeof clock.drift);
     memcpy(&clock.drift_from, since, sizeof clock.drift_from);

@@ -75,12 +75,15 @@ static rocl_status keep_events(run *r, rocl_batch *b, keeps_fn *keeps, rocl_faul
     return ROCL_OK;
 }
 
-/* Sets the clock of the node. Drops events whose time would then be negative. */
+/* Sets the clock of the node and those of the process. Drops events whose time would then be
+ * negative. */
 static bool set_event_clock(const run *r, rocl_batch *b, size_t i)
 {
     rocl_event *e = rocl_batch_event(b, i);
+    const int64_t more = rocl_clock_shift(r->capture, b->kind, e->process);
     const bool ok = rocl_set_clock(r->capture, &e->start) && rocl_set_clock(r->capture, &e->end) &&
-                    e->start >= 0;
+                    !__builtin_add_overflow(e->start, more, &e->start) &&
+                    !__builtin_add_overflow(e->end, more, &e->end) && e->start >= 0;
     if (r->capture->drift != 0)
         e->duration = e->end - e->start;
     return ok;
@@ -135,7 +138,7 @@ static rocl_status pass_batch(void *ctx, unsigned worker, rocl_batch *b, rocl_er
         return r->sink->events(r->sink->self, worker, b, err);
     if (rocl_kind_in(b->kind, ROCL_VALUE_KINDS))
         st = keep_events(r, b, has_number, ROCL_FAULT_NO_NUMBER, "", err);
-    if (st == ROCL_OK && (r->capture->offset || r->capture->drift != 0))
+    if (st == ROCL_OK && (r->capture->offset || r->capture->drift != 0 || r->capture->clocks))
         st = keep_events(r, b, set_event_clock, ROCL_FAULT_BAD_TIME, ", with its clock aligned",
                          err);
     if (st == ROCL_OK && (r->sink->history_kinds & ROCL_BIT(b->kind)))

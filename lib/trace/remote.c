@@ -179,6 +179,7 @@ static rocl_status take_over(rocl_trace *t, rocl_source *s, rocl_source *own, ro
         mine->offset = c->offset;
         mine->drift = c->drift;
         mine->drift_from = c->drift_from;
+        mine->clocks = c->clocks;
     }
     return ROCL_OK;
 }

@@ -88,6 +88,14 @@ counters-zero|1|UPDATE rocpd_pmc_event SET value = 0
 counter-zero|0|UPDATE rocpd_pmc_event SET value = 0 WHERE pmc_id = (SELECT min(pmc_id) FROM rocpd_pmc_event); UPDATE rocpd_pmc_event SET value = 7 WHERE pmc_id != (SELECT min(pmc_id) FROM rocpd_pmc_event)
 left-out|1|UPDATE rocpd_kernel_dispatch SET "end" = start - 5 WHERE id = 3; DELETE FROM rocpd_pmc_event; DELETE FROM rocpd_region WHERE event_id IN (SELECT id FROM rocpd_event WHERE stack_id = (SELECT $dispatch_stack FROM rocpd_kernel_dispatch WHERE id = 3))
 repaired|1|UPDATE rocpd_kernel_dispatch SET queue_id = 99999 WHERE id = 3
+copy-directions|1|UPDATE rocpd_memory_copy SET src_agent_id = 4 WHERE id = 3
+copy-directions|1|UPDATE rocpd_memory_copy SET dst_agent_id = 0 WHERE id = 1
+impossible-sizes|1|UPDATE rocpd_kernel_dispatch SET workgroup_size_x = 1025, grid_size_x = 1025 WHERE id = 3
+impossible-sizes|1|UPDATE rocpd_kernel_dispatch SET grid_size_x = 38 WHERE id = 3
+memory-before|1|DELETE FROM rocpd_memory_allocate WHERE id = 1
+ranges-as-points|1|UPDATE rocpd_region SET "end" = start WHERE name_id IN (SELECT id FROM rocpd_string WHERE string = 'roctxThreadRangeA')
+clocks-apart before-launch|3|UPDATE rocpd_region SET start = start + 5000000000, "end" = "end" + 5000000000 WHERE id > 2; UPDATE rocpd_info_process SET "end" = 0, fini = 0
+clocks-apart|3|UPDATE rocpd_region SET start = start - 5000000000, "end" = "end" - 5000000000 WHERE id > 2; UPDATE rocpd_info_process SET init = 0, start = 0
 mostly-left-out|3|UPDATE rocpd_kernel_dispatch SET "end" = start - 5; UPDATE rocpd_region SET "end" = start - 5
 END
 }
@@ -115,6 +123,10 @@ counters-zero|9|10|DELETE FROM rocpd_pmc_event WHERE id NOT IN (SELECT min(id) F
 counter-zero|9|10|DELETE FROM rocpd_pmc_event WHERE id NOT IN (SELECT min(id) FROM rocpd_pmc_event GROUP BY event_id, pmc_id ORDER BY 1 LIMIT @); UPDATE rocpd_pmc_event SET value = 0; UPDATE rocpd_pmc_event SET value = 1 WHERE id = (SELECT max(id) FROM rocpd_pmc_event)
 whole-us|1|0|UPDATE rocpd_kernel_dispatch SET start = start / 1000 * 1000, "end" = start / 1000 * 1000 + 1000; UPDATE rocpd_kernel_dispatch SET "end" = start + @ WHERE id = $first
 no-copies|0|1|DELETE FROM rocpd_memory_copy WHERE id > 1 - @
+impossible-sizes|1024|1025|UPDATE rocpd_kernel_dispatch SET workgroup_size_x = @, grid_size_x = 4096 WHERE id = 3
+impossible-sizes|256|255|UPDATE rocpd_kernel_dispatch SET grid_size_x = @ WHERE id = 3
+impossible-rates|1048|1047|UPDATE rocpd_memory_copy SET size = 20960000, "end" = start + @ WHERE id = 3
+impossible-rates|1048575|1048576|UPDATE rocpd_memory_copy SET size = @, "end" = start WHERE id = 3
 END
 }
 
@@ -295,6 +307,111 @@ with() { # FILE LINE...: the lines of stdin, and these
     [ "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)" = "other 2" ] || fail "$(places hosts-apart "$FIXTURES/node-rank0.db" one.db)"
 }
 
+last() { # N DURATION...: launches, and in the middle of the stream kernels of these durations
+    launches "$1" | awk -v n="$1" -v last="${*:2}" 'BEGIN { many = split(last, ns, " ") }
+        $1 == "kernel" && (i = ++k - n / 2) > 0 && i <= many { $4 = ns[i] } 1'
+}
+
+@test "kernels that outlast those behind them: by the time of the stream, and of most kernels" {
+    # 100 kernels, 5 us of each 10 us: one that is long may end last, a second one cannot.
+    last 100 2500 | trace silent.json
+    last 100 2500 2500 | trace loud.json # 98 x 5 + 5000 in 3010 us
+    silent_and_loud outlasts
+    grep -q '100 kernels of a stream take 5.49 ms, but run within 3.01 ms; the longest takes 2.5 ms, others typically 5.37 us' \
+        <(rocstats doctor loud.json) || fail "$(rocstats doctor loud.json)"
+    last 100 520 520 | trace silent.json # 100 times the others, of which the second is one
+    last 100 530 530 | trace loud.json
+    silent_and_loud outlasts
+    last 19 2500 2500 2500 | trace silent.json # of so few it says nothing
+    last 20 2500 2500 2500 | trace loud.json
+    silent_and_loud outlasts
+    last 100 2500 2500 | with silent "cuda_runtime hipGraphLaunch 0 1" # graphs run several at once
+    last 100 2500 2500 | awk '$1 == "kernel" { $6 = NR } 1' | trace loud.json # each on its own stream
+    last 100 2500 2500 | grep kernel | trace graphs.json # without calls it is not known whether there are any
+    [ "$(found graphs.json)" = no-calls ] || fail "$(found graphs.json)"
+    [ -z "$(found silent.json)$(found loud.json)" ] || fail "$(found silent.json) $(found loud.json)"
+    # Kernels that begin together, and overlap a little.
+    launches 100 | awk '$1 == "kernel" { $4 = 10.9 } 1' | trace overlap.json
+    [ -z "$(found overlap.json)" ] || fail "$(found overlap.json)"
+}
+
+@test "one call of a thousand times the others, and a tenth of the time" {
+    last 19 5000 | with silent "user_annotation all 0 50000"
+    last 20 5000 | with loud "user_annotation all 0 50000"
+    silent_and_loud one-long-call
+    last 20 4999.999 | with silent "user_annotation all 0 49999"
+    silent_and_loud one-long-call
+    last 20 5000 | with silent "user_annotation all 0 50001"
+    silent_and_loud one-long-call
+    grep -q '5 ms; the other 19 of its name and size typically take 5 us' <(rocstats doctor loud.json)
+    [ "$(verdict loud.json)" = doubts ]
+    # Those of other names are not compared with it, nor with launches, for which it is a note.
+    last 20 5000 | awk '$1 == "kernel" { $2 = "k" $4 } 1' | with silent "user_annotation all 0 50000"
+    silent_and_loud one-long-call
+    launches 20 | awk '$4 == 1 && ++n == 1 { $4 = 4096 } 1' | trace launch.json
+    [ "$(found launch.json) $(verdict launch.json)" = "one-long-launch sound" ] || fail "$(found launch.json)"
+}
+
+@test "frames that were never closed" {
+    for n in 199 200; do
+        awk -v n=$n 'BEGIN { for (i = 0; i < n; i++) print "python_function f" i % 3, i, 1000 - i }' | trace $n.json
+    done
+    [ "$(found 199.json)" = "" ] || fail "$(found 199.json)"
+    [ "$(found 200.json)" = never-closed ] || fail "$(found 200.json)"
+    grep -q '200 of the 200 ranges of a thread end at once' <(rocstats doctor 200.json)
+    # One of 20.
+    awk 'BEGIN { for (i = 0; i < 4020; i++) print "python_function f", i, i < 3820 ? 0.5 : 5000 - i }' >many
+    trace silent.json <many
+    [ "$(found silent.json)" = "" ] || fail "$(found silent.json)" # 200 of 4020
+    tail -4000 many | trace loud.json
+    [ "$(found loud.json)" = never-closed ] || fail "$(found loud.json)"
+    # Points at the end are none, nor are ranges of many threads.
+    awk 'BEGIN { for (i = 0; i < 400; i++) print "python_function f" i % 3, 1000, 0 }' | trace points.json
+    awk 'BEGIN { for (i = 0; i < 400; i++) print "python_function f" i % 3, i, 1000 - i }' | trace threads.json
+    awk '{ gsub("\"tid\": 70", "\"tid\": " NR % 4) } 1' threads.json >spread.json
+    [ -z "$(found points.json)$(found spread.json)" ] || fail "$(found points.json) $(found spread.json)"
+}
+
+@test "clocks of a process that are apart: the evidence is the line that sets them" {
+    cp "$db" one.db
+    change "UPDATE rocpd_info_process SET init = 0, start = 0, fini = 0, \"end\" = 0"
+    cp one.db right.db
+    change "UPDATE rocpd_region SET start = start + 5000000000, \"end\" = \"end\" + 5000000000; UPDATE rocpd_memory_allocate SET start = start + 5000000000, \"end\" = \"end\" + 5000000000"
+    rocstats doctor --format json one.db | jq -r '.tables[] | select(.key == "findings").rows[] | select(.rule == "clocks-apart").evidence' >evidence
+    sed 's/.*; //' evidence >gpu.txt
+    [[ "$(cat gpu.txt)" == "gpu 4200 +4"*ns ]] || fail "$(cat evidence)"
+    [ -z "$(found --align offsets gpu.txt one.db)" ] || fail "$(found --align offsets gpu.txt one.db)"
+    # The other clock is set likewise, by any number of workers, and in a merged database.
+    echo "host 4200 -5s # back" >host.txt
+    rocpd2csv -q -d right right.db
+    for jobs in 1 7; do
+        rocpd2csv -q -j$jobs --align offsets host.txt -d set$jobs one.db
+        diff -r right set$jobs
+    done
+    rocmerge -q --align offsets host.txt -o merged.db one.db
+    rocpd2csv -q -d merged merged.db
+    diff -r right merged
+    while IFS='|' read -r line words; do
+        echo "$line" >wrong.txt
+        try 3 rocstats doctor --align offsets wrong.txt one.db
+        says "wrong.txt:1: $words"
+    done <<'END'
+gpu 4201 1s|"gpu 4201 1s": no process has this number
+gpu 4200 soon|"soon": an offset is N
+END
+    echo "gpu 1s" >node.txt # a node of this name
+    try 3 rocstats doctor --align offsets node.txt one.db
+    says "node.txt: no line for the node"
+}
+
+@test "most copies have no size: a note" {
+    awk 'BEGIN { for (i = 0; i < 4; i++) print "gpu_memcpy CopyHostToDevice", 10 * i, 1 }' >copies
+    trace 4.json <copies
+    head -3 copies | trace 3.json
+    [ "$(found 4.json) $(verdict 4.json)" = "copies-without-size sound" ] || fail "$(found 4.json)"
+    [ -z "$(found 3.json)" ] || fail "$(found 3.json)"
+}
+
 @test "what a rule finds several times of one process, it counts once; of the whole trace it counts none" {
     { launches 4096; echo "user_annotation end 90000 1"; } | trace round.json # calls and kernels
     [ "$(places round-number round.json)" = "process 70 1" ] || fail "$(places round-number round.json)"
@@ -426,6 +543,25 @@ END
         "$SHARED"/rtg/{01,02,03,12,25}_*/in/rtg* "$SHARED/rocprof-v1/kokkos-a"; do
         [ "$(verdict "$trace")" = sound ] || fail "$trace: $(found "$trace")"
     done
+}
+
+@test "values that cannot be" {
+    needs "$SHARED/cases3/values"
+    while read -r file rules; do
+        [ "$(found "$SHARED/cases3/$file")" = "$rules" ] || fail "$file: $(found "$SHARED/cases3/$file")"
+    done <<END
+values/impossible.json outlasts one-long-call
+values/car17s.json one-long-call
+values/copydir.db copy-directions
+values/copysize.json copies-without-size
+values/roctx0.db ranges-as-points
+values/twoclocks.db clocks-apart before-launch
+values/graphunder.json graphs-without-kernels
+values/series2.json
+values/zeroend.db left-out kernels-without-calls impossible-times no-durations
+values/dominant.json
+json/unclosed.json.gz never-closed
+END
 }
 
 @test "compare: what differs besides times" {

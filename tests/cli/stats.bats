@@ -660,6 +660,22 @@ END
 }
 
 # Work without a call is left out of what is cut from a trace only where calls are there to be missed.
+@test "steps: what is in a step of any series belongs to one" {
+    awk 'BEGIN {
+        print "{\"schemaVersion\": 1, \"traceEvents\": ["
+        e = ", \"pid\": 9, \"tid\": 9, \"ts\": %d, \"dur\": %d, \"args\": {\"correlation\": %d}}"
+        for (i = 0; i < 5; i++) {
+            if (i < 4)
+                printf "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"%s step:%d\"" e ",\n", (i % 2 ? "bwd" : "fwd"), i / 2, 100 * i, 90, 0
+            printf "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"hipLaunchKernel\"" e ",\n", 100 * i + 10, 5, i + 1
+            printf "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\"" e "%s\n", 100 * i + 20, 50, i + 1, i < 4 ? "," : "]}"
+        }
+    }' >two.json
+    rocstats steps --format json two.json >out.json
+    [ "$(jq -r '.tables[] | select(.key == "steps").note' out.json)" = "1 kernels and copies belong to no step" ] || fail "$(jq -c '.tables[] | .note' out.json)"
+    [ "$(jq -r '.tables[] | select(.key == "step_domains").note' out.json)" = "1 other events than kernels and copies belong to no step" ]
+}
+
 @test "steps: a part of a trace without calls, beside one that has them" {
     make_steps
     jq '.traceEvents |= map(select(.cat != "cuda_runtime"))' rank1.json >alone.json

@@ -2,7 +2,7 @@
 #include "source/chrome/work.h"
 
 #include "base/order.h"
-#include "source/copies.h"
+#include "model/copies.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "source/copies.h"
+#include "model/copies.h"
 #include "source/rtg/line.h"
 
 _Static_assert(ROCPROF_COLUMNS <= 64, "a set of columns is a word");

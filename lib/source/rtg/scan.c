@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "source/copies.h"
+#include "model/copies.h"
 #include "source/rtg/line_match.h"
 #include "source/rtg/rtg.h"
 
