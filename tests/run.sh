@@ -131,7 +131,6 @@ if [ -x "$build/tests/soak" ] && wanted property property; then
 fi
 if [ -x "$build/tests/rocpd-gen" ]; then
     wanted identity property && start identity timeout 300 tests/property/identity.sh "$build"
-    wanted moved property && start moved timeout 300 tests/property/moved.sh "$build"
     wanted alone property && start alone timeout 300 tests/property/alone.sh "$build"
 fi
 if [ -x "$build/tests/faults" ] && wanted faults faults; then

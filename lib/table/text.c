@@ -75,7 +75,7 @@ static bool shorten_texts(const rocl_table *t, layout *columns)
 }
 
 /* Sentences are easier to read in lines of that length. */
-enum { LINE = 100, LEAST_LINE = 24 };
+enum { LINE = 80, LEAST_LINE = 24 };
 
 /* The displayed cell in `w->scratch`, in lines that begin at a column. */
 static void put_wrapped(rocl_table_writer *w, size_t column)

@@ -22,6 +22,7 @@ done
 # columns the whole table. All others are compared.
 cat >whole.txt <<'END'
 # Shares and ratios of the sums over all inputs.
+domains percent
 summary percent
 kernels percent
 classes percent
@@ -49,6 +50,9 @@ collective_ranks matched last first total_wait_ns wait_ns
 sequence_kernels sequence
 graphs graph
 steps of_median outlier
+# What stands out among all inputs, and what a gain is a share of.
+findings
+rules
 # Only several ranks have these tables.
 late_ranks
 rank_times

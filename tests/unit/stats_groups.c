@@ -102,6 +102,7 @@ typedef struct grouping {
     size_t count;
     const char *where;  /* which events */
     const char *domain; /* column of `ev` in which percents are of the whole; NULL: all */
+    const char *whole;  /* or which events they are shares of, others having none */
 } grouping;
 
 static void add_column(grouping *g, const char *column, const char *field)
@@ -144,9 +145,10 @@ static void check_group(sqlite3 *db, const rocl_table *t, size_t row, const grou
 static void check_percent(sqlite3 *db, const rocl_table *t, size_t row, const grouping *g)
 {
     char *sql = sqlite3_mprintf("SELECT sum(\"end\" - start) FROM ev WHERE (%s) AND (%s IS %Q)",
-                                g->where, g->domain ? g->domain : "NULL",
+                                g->whole ? g->whole : g->where, g->domain ? g->domain : "NULL",
                                 g->domain ? text_of(t, row, "domain") : NULL);
-    double all = (double)number(db, sql);
+    const bool of_whole = !g->whole || !strcmp(text_of(t, row, "side"), "GPU");
+    double all = of_whole ? (double)number(db, sql) : 0;
     check_real(t, row, "percent",
                all > 0 ? 100 * (double)int_of(t, row, "total_ns") / all : (double)NAN);
     sqlite3_free(sql);
@@ -200,7 +202,8 @@ static void add_places(grouping *g, const rocl_stats_options *o)
 
 void check_tables(sqlite3 *db, const rocl_tables *all, const rocl_stats_options *o)
 {
-    grouping domains = {.where = "1"}, summary = {.where = "1", .domain = "domain"};
+    grouping domains = {.where = "1", .whole = "domain IN ('KERNELS', 'MEMORY_COPIES')"};
+    grouping summary = {.where = "1", .domain = "domain"};
     grouping kernels = {.where = "domain = 'KERNELS'"};
     grouping copies = {.where = "domain = 'MEMORY_COPIES'"};
     add_column(&domains, "name", "domain");
