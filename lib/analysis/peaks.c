@@ -3,10 +3,12 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/report.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -180,7 +182,7 @@ static bool is_called(const char *text, rocl_view name)
             continue;
         const char *at = text + n - form - name.n;
         size_t same = 0;
-        while (same < name.n && (tolower(at[same]) == tolower(name.p[same]) ||
+        while (same < name.n && (!strncasecmp(&at[same], &name.p[same], 1) ||
                                  (at[same] == ' ' && name.p[same] == '-')))
             same++;
         if (same == name.n && (at == text || at[-1] == ' '))
@@ -212,10 +214,7 @@ static unsigned compare_gpu(const peak_line *p, const rocl_gpu_facts *g)
 
 static bool have_same_rates(const rocl_peak *a, const rocl_peak *b)
 {
-    bool same = !(a->bandwidth < b->bandwidth || a->bandwidth > b->bandwidth);
-    for (unsigned i = 0; i < ROCL_NUMBER_TYPES; i++)
-        same &= !(a->flops[i] < b->flops[i] || a->flops[i] > b->flops[i]);
-    return same;
+    return !memcmp(&a->bandwidth, &b->bandwidth, sizeof *a - offsetof(rocl_peak, bandwidth));
 }
 
 /* NULL: none is; or several that differ are, which then stand in `names`. */
@@ -299,9 +298,10 @@ rocl_status rocl_peak_of_gpus(rocl_peak *p, rocl_buf *why, rocl_trace *t, const 
         const rocl_gpu *gpu = &t->gpus[i];
         st = rocl_gpu_facts_read(&g, t, &t->captures[gpu->capture]->pub, gpu->agent, err);
         const peak_line *line = st == ROCL_OK ? choose_line(&l, &g, &names) : NULL;
+        const char *name = st == ROCL_OK && g.names[0] ? g.names[0] : "the GPU";
         if (st == ROCL_OK && !line)
-            rocl_buf_printf(why, "no peak is known of %.40s%s%.*s; --peak names one",
-                            g.names[0] ? g.names[0] : "the GPU", names.len ? ", which may be " : "",
+            rocl_buf_printf(why, "no peak is known of %.*s%s%.*s; --peak names one",
+                            rocl_name_prefix(name, 60), name, names.len ? ", which may be " : "",
                             (int)(names.len < 80 ? names.len : 80),
                             names.len ? (const char *)names.data : "");
         else if (found && line && !have_same_rates(&found->peak, &line->peak))

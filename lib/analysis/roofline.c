@@ -382,7 +382,7 @@ static rocl_status finish_roofline(void *self, rocl_tables *out, rocl_error *err
             "%.1f %% of the GPU time is of operators whose work is known; %s%.*s; of %llu "
             "calls of such operators the shapes or types do not tell%s",
             rocl_percent(known, f->all), f->peak.name ? "peak: " : "",
-            (int)(f->peak.name ? strlen(f->peak.name) : f->no_peak.len),
+            f->peak.name ? rocl_name_prefix(f->peak.name, 40) : (int)f->no_peak.len,
             f->peak.name ? f->peak.name : (const char *)f->no_peak.data,
             (unsigned long long)f->shapeless, doubt);
     else

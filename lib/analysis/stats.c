@@ -474,11 +474,13 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
     /* Options are checked before anything is read. */
     rocl_status st = rocl_domains_check(o->domains, err);
     for (const char *const *key = o->tables; key && *key && st == ROCL_OK; key++) {
-        size_t i = 0;
-        const char *word;
-        while ((word = rocl_table_word(NULL, i)) && strcmp(word, *key) != 0)
+        const rocl_table_def *def;
+        size_t i = 0, k = 0;
+        while ((def = rocl_report_table_def(i)) && strcmp(def->key, *key) != 0)
             i++;
-        if (!word)
+        while (!def && rocl_finding_tables[k] && strcmp(rocl_finding_tables[k]->key, *key) != 0)
+            k++;
+        if (!def && !rocl_finding_tables[k])
             st = rocl_fail(err, ROCL_USAGE, "\"%s\" is not a table of a report", *key);
     }
     for (const char *const *g = o->summary_groups; g && *g && st == ROCL_OK; g++)

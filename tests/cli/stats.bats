@@ -486,8 +486,9 @@ END
         all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
     rocstats --include kernel --format json "$FIXTURES/everything.db" >a.json
     jq -e '.tables[] | select(.key == "rules").rows[] | select(.rule == "memory-transfers").why == "no copies were recorded"' a.json
-    jq -e '.tables[0] | (.note | startswith("the trace was not checked, as filters hide a part of it")) and
-        any(.rows[]; .record == "recorded without HIP calls: record with --hip-trace to see why")' a.json
+    jq -e '.tables[0].note | startswith("the trace was not checked, as filters hide a part of it")' a.json
+    rocstats --format json "$FIXTURES/findings/idle-gpu.before.json" | jq -e '.tables[0].rows[0].record ==
+        "recorded without host calls: record with ProfilerActivity.CPU to see why"'
     # Sentences are wrapped, but never cut, in any width.
     COLUMNS=80 rocstats "$FIXTURES/everything.db" | sed -n '/^Findings/,/^$/p' >out
     run ! grep -E '^.{81}' out

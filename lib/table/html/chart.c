@@ -382,7 +382,11 @@ static void put_stacks(rocl_buf *b, const rocl_table *t, const chart *c)
         rows[count] = count;
     for (size_t i = 0; i < n; i++)
         legend[i] = (rocl_legend){c->pieces[i].colour, c->pieces[i].title};
-    if (!rocl_figure_begin_table(&f, b, t, rows, count, FIGURE_BAR, &percent_axis))
+    double all = 0;
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < n; i++)
+            all += length_of(t, r, &c->pieces[i]);
+    if (all <= 0 || !rocl_figure_begin_table(&f, b, t, rows, count, FIGURE_BAR, &percent_axis))
         return;
     rocl_figure_put_legend(&f, legend, n);
     for (size_t r = 0; r < count; r++) {
