@@ -133,17 +133,8 @@ void chrome_read_sizes(rocl_json *r, uint32_t to[3])
 void chrome_read_args(rocl_json *r, chrome_args *a)
 {
     enum { CORRELATION, DEVICE, STREAM, PROCESS, GRID, BLOCK, BYTES, SIZE, SHARED, NAME };
-    enum {
-        ADDR = NAME + 1,
-        MEMORY,
-        DEVICE_TYPE,
-        DEVICE_ID,
-        RESERVED,
-        ALLOCATED,
-        RANK,
-        RAW_PID,
-        KEYS
-    };
+    enum { ADDR = NAME + 1, MEMORY, DEVICE_TYPE, DEVICE_ID, RESERVED, ALLOCATED };
+    enum { RANK = ALLOCATED + 1, RAW_PID, KEYS };
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
                                          [DEVICE] = ROCL_JSON_KEY("device"),
                                          [STREAM] = ROCL_JSON_KEY("stream"),
