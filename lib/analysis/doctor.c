@@ -478,10 +478,15 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         check_times(d, &s, p);
         check_values(d, &s, p);
         check_numbers(d, &s, p);
-        const uint64_t records = d->c.trace->captures[s.capture->index]->overwritten;
-        if (records && s.process == &s.capture->processes[0])
-            rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, &s, records, ROCL_NO_EVENT,
-                             "%llu record%s lost", ROCL_PLURAL(records, "s"));
+        const rocl_model_capture *c = t->captures[s.capture->index];
+        const bool first = s.process == &s.capture->processes[0];
+        if (c->overwritten && first)
+            rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, &s, c->overwritten, ROCL_NO_EVENT,
+                             "%llu record%s lost", ROCL_PLURAL(c->overwritten, "s"));
+        if (c->memory_before && first)
+            rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, &s, c->memory_before, ROCL_NO_EVENT,
+                             "%llu byte%s in use, says the first event",
+                             ROCL_PLURAL(c->memory_before, "s"));
         launches += p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
         kernels += p->kinds[ROCL_DISPATCH].count;
         memory.calls += p->calls[ROCL_CALL_MEMORY];

@@ -167,10 +167,6 @@ static const struct {
                                    "Names of copies contradict where these come from or go to",
                                    "the agents are wrong, or the directions", ROCL_DOUBT,
                                    RECORD_ALL},
-    [ROCL_RULE_MEMORY_BEFORE] =
-        {"memory-before", "Memory is freed that was never allocated",
-         "it was in use before the recording began: more is in use than is known", ROCL_DOUBT,
-         NOTHING},
     [ROCL_RULE_RANKS_MISSING] = {"ranks-missing", "Ranks are missing",
                                  "their files were not named, or not written", ROCL_DOUBT,
                                  RECORD_RANKS},
@@ -216,6 +212,10 @@ static const struct {
                                        "the profiler did not record it: they are not in bytes "
                                        "and bandwidths",
                                        ROCL_NOTE, RECORD_ALL},
+    [ROCL_RULE_MEMORY_BEFORE] =
+        {"memory-before", "Memory was in use before the recording began",
+         "the recording begins in the middle of the program: peaks of memory are too low",
+         ROCL_NOTE, NOTHING},
     [ROCL_RULE_ONE_LONG_LAUNCH] = {"one-long-launch",
                                    "A single launch took a large share of the time",
                                    "the first one loads code; later ones wait for a full queue",

@@ -41,6 +41,7 @@ typedef struct rocl_model_capture {
     double drift;   /* added in addition per ns since drift_from, a time before the offset */
     int64_t drift_from;
     rocl_process_clock *clocks; /* by process, in the arena; NULL: nothing is added */
+    uint64_t memory_before;     /* bytes of GPUs that were in use before their first event */
     uint64_t overwritten;       /* records that a ring has given up for younger ones */
     bool joins_next;            /* it and the next one are small: outputs may join them */
     uint32_t run;               /* from 1: see trace/runs.h */

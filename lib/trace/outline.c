@@ -240,6 +240,7 @@ rocl_status rocl_outline_make(rocl_buf *outline, const rocl_trace *t, rocl_error
         rocl_buf_varint(&d.bytes, p->counter_count);
         rocl_buf_varint(&d.bytes, (uint32_t)(p->rank + 1));
         rocl_buf_varint(&d.bytes, c->overwritten);
+        rocl_buf_varint(&d.bytes, c->memory_before);
         put_array(&d, nodes, p->nodes, p->node_count);
         put_records(&d, &d.bytes, processes, p->processes, p->process_count);
         put_records(&d, &d.bytes, agents, p->agents, p->agent_count);
@@ -285,6 +286,7 @@ static rocl_status take_capture(rocl_defs_reader *d, rocl_model_capture **made, 
     c->pub.counter_count = (uint32_t)rocl_next_number(from);
     c->pub.rank = (int32_t)rocl_next_number(from) - 1;
     c->overwritten = rocl_next_number(from);
+    c->memory_before = rocl_next_number(from);
     c->pub.nodes = take_array(d, nodes, &c->pub.node_count);
     c->pub.processes = take_records(d, processes, &c->arena, &c->pub.process_count);
     c->pub.agents = take_records(d, agents, &c->arena, &c->pub.agent_count);

@@ -404,6 +404,21 @@ END
     says "node.txt: no line for the node"
 }
 
+@test "memory that was in use before the first event: a note" {
+    for before in 0 100; do
+        cat >memory$before.json <<END
+{"schemaVersion": 1, "traceEvents": [
+$(for i in 2 1 3; do # not in order of time
+            echo "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":7,\"tid\":7,\"ts\":$i,\"args\":{\"Addr\":$((4096 * i)),\"Bytes\":8,\"Total Allocated\":$((8 * i + before)),\"Device Id\":0,\"Device Type\":1}},"
+        done)
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":5,"dur":1,"args":{"device":0,"stream":0}}]}
+END
+    done
+    [ "$(found memory0.json)" = no-calls ] || fail "$(found memory0.json)"
+    [ "$(found memory100.json) $(verdict memory100.json)" = "no-calls memory-before sound" ] || fail "$(found memory100.json)"
+    grep -q '100 bytes in use' <(rocstats doctor --format json memory100.json)
+}
+
 @test "most copies have no size: a note" {
     awk 'BEGIN { for (i = 0; i < 4; i++) print "gpu_memcpy CopyHostToDevice", 10 * i, 1 }' >copies
     trace 4.json <copies

@@ -331,7 +331,7 @@ static rocl_status put_event(rocl_records *to, rocl_source_record *r, chrome_fil
         break;
     case CLASS_MEMORY:
         if (rocl_view_is(e->name, "[memory]")) {
-            if (!chrome_make_allocation(to, r, &f->work, w, &a))
+            if (!chrome_make_allocation(to, r, &f->work, &a))
                 return rocl_fail_memory(err);
             st = rocl_record_put(to, r, err);
             return st ? st : chrome_put_reserved(to, r, &a, err);

@@ -114,6 +114,7 @@ const chrome_args chrome_no_args = {.correlation = ROCL_NO_KEY,
                                     .address = ROCL_NO_KEY,
                                     .device_type = ROCL_NO_KEY,
                                     .reserved = ROCL_NO_KEY,
+                                    .allocated = ROCL_NO_KEY,
                                     .rank = ROCL_NO_KEY,
                                     .raw_pid = ROCL_NO_KEY};
 
@@ -132,7 +133,8 @@ void chrome_read_sizes(rocl_json *r, uint32_t to[3])
 void chrome_read_args(rocl_json *r, chrome_args *a)
 {
     enum { CORRELATION, DEVICE, STREAM, PROCESS, GRID, BLOCK, BYTES, SIZE, SHARED, NAME };
-    enum { ADDR = NAME + 1, MEMORY, DEVICE_TYPE, DEVICE_ID, RESERVED, RANK, RAW_PID, KEYS };
+    enum { ADDR = NAME + 1, MEMORY, DEVICE_TYPE, DEVICE_ID, RESERVED, ALLOCATED };
+    enum { RANK = ALLOCATED + 1, RAW_PID, KEYS };
     static const rocl_view keys[KEYS] = {[CORRELATION] = ROCL_JSON_KEY("correlation"),
                                          [DEVICE] = ROCL_JSON_KEY("device"),
                                          [STREAM] = ROCL_JSON_KEY("stream"),
@@ -148,6 +150,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
                                          [DEVICE_TYPE] = ROCL_JSON_KEY("Device Type"),
                                          [DEVICE_ID] = ROCL_JSON_KEY("Device Id"),
                                          [RESERVED] = ROCL_JSON_KEY("Total Reserved"),
+                                         [ALLOCATED] = ROCL_JSON_KEY("Total Allocated"),
                                          [RANK] = ROCL_JSON_KEY("rank"),
                                          [RAW_PID] = ROCL_JSON_KEY("pid_raw")};
     uint64_t *const numbers[KEYS] = {[CORRELATION] = &a->correlation,
@@ -158,6 +161,7 @@ void chrome_read_args(rocl_json *r, chrome_args *a)
                                      [SIZE] = &a->bytes,
                                      [ADDR] = &a->address,
                                      [RESERVED] = &a->reserved,
+                                     [ALLOCATED] = &a->allocated,
                                      [DEVICE_ID] = &a->device_id,
                                      [DEVICE_TYPE] = &a->device_type,
                                      [RANK] = &a->rank,

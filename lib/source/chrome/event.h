@@ -35,6 +35,7 @@ typedef struct chrome_args {
     int64_t memory; /* of [memory]: bytes, negative for a free */
     uint64_t address, device_type, device_id;
     uint64_t reserved;      /* of [memory]: bytes that the allocator holds of the device */
+    uint64_t allocated;     /* of [memory]: bytes of the device that are in use then */
     uint64_t rank, raw_pid; /* of a merged file: see merged.h */
     bool bad;               /* one of these does not fit 64 bits, and is left out */
 } chrome_args;
@@ -48,7 +49,6 @@ typedef struct chrome_worker {
     chrome_callers_worker callers;
     bool noted; /* the next one is what was noted last */
     chrome_member member;
-    uint64_t allocating, device; /* the process, plus 1, and the device that were noted last */
 } chrome_worker;
 
 void chrome_free_worker(void *worker);

@@ -69,28 +69,33 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
     }
 }
 
-static const chrome_device *find_device(const chrome_work *k, uint64_t process, uint64_t device)
+static chrome_device *find_device(const chrome_work *k, uint64_t process, uint64_t device)
 {
     const uint32_t i = rocl_map_get(&k->memory_index, rocl_mix_pair(process, device), ROCL_NONE);
     return i == ROCL_NONE ? NULL : &k->memory[i];
 }
 
-/* In the first pass. False: memory is out. */
-static bool note_device(chrome_work *k, chrome_worker *w, uint64_t process, uint64_t device)
+/* In the first pass: its device, and what was in use of that before its first event. False: memory
+ * is out. */
+static bool note_device(chrome_work *k, const rocl_source_record *r, const chrome_args *a)
 {
     bool ok = true;
-    if (w->allocating == process + 1 && w->device == device)
-        return true;
-    w->allocating = process + 1;
-    w->device = device;
+    const uint64_t used = a->allocated == ROCL_NO_KEY ? 0 : a->allocated - (uint64_t)a->memory;
+    chrome_device one = {.process = r->process,
+                         .number = (uint32_t)a->device_id,
+                         .since = r->as.e.start,
+                         .where = r->where,
+                         .before = used > INT64_MAX ? 0 : used};
     pthread_mutex_lock(&k->lock);
-    if (!find_device(k, process, device)) {
+    chrome_device *d = find_device(k, one.process, one.number);
+    if (d && (one.since < d->since || (one.since == d->since && one.where < d->where))) {
+        *d = one;
+    } else if (!d) {
         ok = ROCL_GROW(k->memory, k->memory_cap, k->memory_count + 1) &&
-             rocl_map_put(&k->memory_index, rocl_mix_pair(process, device),
+             rocl_map_put(&k->memory_index, rocl_mix_pair(one.process, one.number),
                           (uint32_t)k->memory_count);
         if (ok)
-            k->memory[k->memory_count++] =
-                (chrome_device){.process = process, .number = (uint32_t)device};
+            k->memory[k->memory_count++] = one;
     }
     pthread_mutex_unlock(&k->lock);
     return ok;
@@ -103,7 +108,7 @@ static bool is_on_gpu(const rocl_source_record *allocation, const chrome_args *a
 }
 
 bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work *k,
-                            chrome_worker *w, const chrome_args *a)
+                            const chrome_args *a)
 {
     rocl_alloc *m = &r->as.alloc;
     r->kind = ROCL_ALLOC;
@@ -123,7 +128,7 @@ bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work
     r->id = a->device_id + 1; /* see chrome_complete_work() */
     if (a->device_type == DEVICE_HIP)
         atomic_store_explicit(&k->hip_memory, true, memory_order_relaxed);
-    return !rocl_records_first_pass(to) || note_device(k, w, r->process, a->device_id);
+    return !rocl_records_first_pass(to) || note_device(k, r, a);
 }
 
 rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allocation,
@@ -319,6 +324,8 @@ rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error 
     if (gpus && k->properties)
         count = name_agents(k, c, gpus);
     bool ok = gpus && k->properties && map_memory(k, in, gpus, count);
+    for (size_t i = 0; i < k->memory_count; i++)
+        in->capture->memory_before += k->memory[i].before;
     for (uint32_t i = 0; i < c->counter_count && ok; i++)
         ok = place_reserved(k, in, rocl_definition_at(c, ROCL_DEFINE_COUNTER, i));
     free(gpus);

@@ -15,6 +15,9 @@ enum { CHROME_GPUS_MAX = 64 };
 typedef struct chrome_device {
     uint64_t process; /* its key, or ROCL_NO_KEY */
     uint32_t number;  /* below CHROME_GPUS_MAX */
+    int64_t since;    /* its first event, and where that is in the file */
+    uint64_t where;
+    uint64_t before; /* bytes that were in use before it */
     /* After the first pass: */
     uint32_t index; /* of the process */
     uint64_t gpu;   /* the number of its work; ROCL_NO_KEY: none */
@@ -49,7 +52,7 @@ void chrome_make_copy(rocl_source_record *r, const chrome_work *k, const chrome_
                       const chrome_args *a);
 /* PyTorch's allocator: bytes are negative if they are freed. False: memory is out. */
 bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work *k,
-                            chrome_worker *w, const chrome_args *a);
+                            const chrome_args *a);
 /* The bytes that the allocator holds of a GPU: more than are allocated, as it keeps freed
  * memory. */
 rocl_status chrome_put_reserved(rocl_records *to, const rocl_source_record *allocation,
