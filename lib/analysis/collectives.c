@@ -591,6 +591,9 @@ static rocl_status open_collectives(void *self, rocl_error *err)
     if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
     rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+    /* A single rank is not late: findings need nothing of it. */
+    if (k->match.ranks.count < 2 && !(k->c.options->reports >> ROCL_REPORT_RANKS & 1))
+        k->c.kinds = 0;
     if (st == ROCL_OK)
         st = rocl_rank_sums_open(&k->sums, &k->c, &k->match.ranks, err);
     return st == ROCL_OK ? rocl_late_ranks_open(&k->late, &k->c, &k->match, err) : st;
