@@ -8,7 +8,7 @@
 
 #include "analysis/doctor.h"
 
-/* ---- reading evidence ----- */
+/* ---- reading evidence ------------------------------------------------------------------------ */
 
 enum { SOME = 100, MANY = 1000 }; /* kernels, copies, calls */
 
@@ -47,14 +47,14 @@ static finding *add_finding(engine *a, const char *what_stands_out, double gain,
 static finding *add_finding(engine *a, const char *what_stands_out, double gain, const char *fmt,
                             ...)
 {
-    static finding surplus;
     char evidence[640];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(evidence, sizeof evidence, fmt, ap);
     va_end(ap);
     a->made++;
-    finding *f = a->count < MOST_FINDINGS ? &a->list[a->count++] : &surplus;
+    finding *f = &a->list[a->count];
+    a->count += a->count < MOST_FINDINGS;
     *f = (finding){.level = "gain",
                    .finding = keep(a, what_stands_out),
                    .evidence = keep(a, evidence),
@@ -443,7 +443,10 @@ static const char *check_late_rank(engine *a, const rocl_table *t)
         while (k < sizeof causes / sizeof *causes && strcmp(causes[k].cause, cause) != 0)
             k++;
         const bool known = k < sizeof causes / sizeof *causes;
-        if (gain < 0.01 * (double)a->wall)
+        bool said = false; /* of another kind of meetings */
+        for (size_t n = 0; n < a->count; n++)
+            said |= a->list[n].by == a->rule && a->list[n].rank == (int64_t)rank;
+        if (said || gain < 0.01 * (double)a->wall)
             continue;
         snprintf(what, sizeof what, "Rank %.0f is late, and the others wait for it%s%s", rank,
                  known ? ": " : "", known ? causes[k].what : "");

@@ -42,7 +42,7 @@ static const struct {
 };
 
 /* The doubts that rules must heed; *why[i] is the finding of bit i. */
-static unsigned take_doctor(engine *a, const char *why[4])
+static unsigned take_doctor(engine *a, const char *why[KINDS_OF_DOUBT])
 {
     const rocl_table *t = find(a, "doctor_findings"), *overlap = find(a, "overlap");
     const double work = sum_of(overlap, "kernels") + sum_of(overlap, "copies");
@@ -53,7 +53,7 @@ static unsigned take_doctor(engine *a, const char *why[4])
         for (size_t k = 0; k < sizeof doubts / sizeof *doubts; k++) {
             if (strcmp(key, doubts[k].rule) != 0 || events < doubts[k].least * (work + events))
                 continue;
-            for (unsigned bit = 0; bit < 4; bit++)
+            for (unsigned bit = 0; bit < KINDS_OF_DOUBT; bit++)
                 if (doubts[k].about >> bit & 1 && !why[bit])
                     why[bit] = key;
             all |= doubts[k].about;
@@ -133,12 +133,12 @@ const rocl_table_def *const rocl_finding_tables[] = {&finding_table, &rule_table
 /* ---- all together ---------------------------------------------------------------------------- */
 
 static rule_row check_rule(engine *a, const finding_rule *r, unsigned doubted,
-                           const char *const why[4])
+                           const char *const why[KINDS_OF_DOUBT])
 {
     rule_row row = {r->pub.name, r->pub.threshold, "does not apply", NULL};
     const rocl_table *t = a->evidence ? rocl_tables_find(a->evidence, r->table) : NULL;
     char text[128];
-    for (unsigned bit = 0; bit < 4 && !row.why; bit++)
+    for (unsigned bit = 0; bit < KINDS_OF_DOUBT && !row.why; bit++)
         if (doubted & r->doubts & 1u << bit) {
             snprintf(text, sizeof text, "the trace cannot tell: doctor found %.60s", why[bit]);
             row.why = keep(a, text);
@@ -291,7 +291,7 @@ rocl_status rocl_put_findings(rocl_tables *out, rocl_trace *t, int64_t wall,
                               const rocl_stats_options *o, rocl_error *err)
 {
     const bool doctor = o->reports >> ROCL_REPORT_DOCTOR & 1;
-    const char *why[4] = {NULL};
+    const char *why[KINDS_OF_DOUBT] = {NULL};
     enum { MOST_RULES = 64 };
     rule_row outcomes[MOST_RULES];
     const size_t rules =

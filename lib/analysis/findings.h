@@ -4,7 +4,8 @@
 
 #include "analysis/report.h"
 
-enum { MOST_FINDINGS = 24, LEAST_WORK = 20 /* kernels and copies */ };
+/* MOST_FINDINGS is more than all rules of doctor and of findings make. */
+enum { MOST_FINDINGS = 128, LEAST_WORK = 20 /* kernels and copies */ };
 
 /* What doctor doubts; a rule is silent where its numbers rest on that. */
 enum {
@@ -12,6 +13,7 @@ enum {
     CLOCKS_WRONG = 1 << 1, /* of host and GPU */
     TIMES_WRONG = 1 << 2,  /* durations that cannot be */
     RANKS_WRONG = 1 << 3,  /* some are missing, or their clocks are apart */
+    KINDS_OF_DOUBT = 4
 };
 enum { IDLE_TIMES = WORK_LOST | CLOCKS_WRONG | TIMES_WRONG, WORK_TIMES = TIMES_WRONG };
 
@@ -28,8 +30,8 @@ typedef struct engine {
     const rocl_tables *evidence;
     rocl_tables *out; /* has the texts */
     int64_t wall;
-    bool enough; /* GPU work for rules of that */
-    finding list[MOST_FINDINGS];
+    bool enough;                     /* GPU work for rules of that */
+    finding list[MOST_FINDINGS + 1]; /* the last is scratch */
     size_t count;
     const struct finding_rule *rule; /* that is checked, and what it has made */
     size_t made;
@@ -52,7 +54,7 @@ typedef struct finding_rule {
 extern const finding_rule rocl_finding_rules[];
 extern const size_t rocl_finding_rule_count;
 
-/* ---- reading evidence ----- */
+/* ---- reading evidence ------------------------------------------------------------------------ */
 
 static inline const rocl_table *find(const engine *a, const char *key)
 {

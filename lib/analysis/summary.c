@@ -376,7 +376,6 @@ static rocl_status put_groups(const summary *s, const rocl_report_rows *r, uint3
 
 static const rocl_column domain_columns[] = {
     {"name", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(domain)},
-    {"side", "On", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(group)},
     {"calls", "Calls", ROCL_UNIT_COUNT, ROCL_SUM, CELL(g.d.taken)},
     {"total_ns", "Total", ROCL_UNIT_NS, ROCL_SUM, CELL(g.d.total)},
     {"average_ns", "Average", ROCL_UNIT_NS, ROCL_ALWAYS, CELL_BY(average, g.d)},
@@ -396,6 +395,11 @@ static int compare_domains(const void *a, const void *b)
     return c ? c : rocl_number_order(x->g.key.domain, y->g.key.domain);
 }
 
+static bool is_gpu_work(rocl_domain d)
+{
+    return d == ROCL_DOMAIN_KERNELS || d == ROCL_DOMAIN_MEMORY_COPIES;
+}
+
 /* From the events, not from averages of averages: groups are merged exactly. Host times are nested,
  * and run beside those of GPUs: shares are only of the time of GPU work. */
 static void put_domains(const summary *s, rocl_tables *out)
@@ -412,13 +416,13 @@ static void put_domains(const summary *s, rocl_tables *out)
         sums[d].group = d == ROCL_DOMAIN_KERNELS || d == ROCL_DOMAIN_MEMORY_COPIES ? "GPU" : "host";
         if (!rocl_domain_listed(s->c.options->domains, (rocl_domain)d))
             sums[d].g.d.taken = 0;
-        else if (*sums[d].group == 'G')
+        else if (is_gpu_work((rocl_domain)d))
             all = rocl_add_saturated(all, sums[d].g.d.total);
     }
     qsort(sums, ROCL_DOMAINS, sizeof *sums, compare_domains);
     rocl_report_rows r = rocl_begin_table(&s->c, out, &domain_table, 0);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
-        sums[d].all = *sums[d].group == 'G' ? all : 0;
+        sums[d].all = is_gpu_work(sums[d].g.key.domain) ? all : 0;
         describe_summary_row(&sums[d]);
         if (sums[d].g.d.taken)
             rocl_add_row(&r, &sums[d]);

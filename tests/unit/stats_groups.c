@@ -147,7 +147,7 @@ static void check_percent(sqlite3 *db, const rocl_table *t, size_t row, const gr
     char *sql = sqlite3_mprintf("SELECT sum(\"end\" - start) FROM ev WHERE (%s) AND (%s IS %Q)",
                                 g->whole ? g->whole : g->where, g->domain ? g->domain : "NULL",
                                 g->domain ? text_of(t, row, "domain") : NULL);
-    const bool of_whole = !g->whole || !strcmp(text_of(t, row, "side"), "GPU");
+    const bool of_whole = !g->whole || cell(t, row, "percent")->type != ROCL_DATUM_NONE;
     double all = of_whole ? (double)number(db, sql) : 0;
     check_real(t, row, "percent",
                all > 0 ? 100 * (double)int_of(t, row, "total_ns") / all : (double)NAN);
