@@ -1017,16 +1017,6 @@ typedef struct rocl_stats_options {
     const char *const *what_if;
 } rocl_stats_options;
 
-/* A rule that may find something, in sentences for people. */
-typedef struct rocl_finding_rule {
-    const char *name;      /* "late-rank" */
-    const char *report;    /* the report it looks at */
-    const char *threshold; /* beyond which it reports a finding */
-    const char *meaning, *formula, *remedy;
-} rocl_finding_rule;
-/* The i-th; NULL after the last. */
-ROCL_API const rocl_finding_rule *rocl_finding_rule_at(size_t i);
-
 /* One pass over the events. ROCL_PARTIAL: done, and records were left out or repaired. Free the
  * tables with rocl_tables_free(). */
 ROCL_API rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables **tables,

@@ -114,7 +114,7 @@ static const rocl_table_def finding_table = {&tab, "findings", "Findings",
                                              ROCL_COLUMNS(finding_columns)};
 
 typedef struct rule_row {
-    const char *rule, *threshold, *outcome, *why;
+    const char *rule, *report, *threshold, *remedy, *outcome, *why;
 } rule_row;
 
 #undef CELL
@@ -122,7 +122,9 @@ typedef struct rule_row {
 
 static const rocl_column rule_columns[] = {
     {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
+    {"report", "Look at", ROCL_UNIT_TEXT, CELL(report)},
     {"threshold", "Threshold", ROCL_UNIT_SENTENCE, CELL(threshold)},
+    {"try", "What to try", ROCL_UNIT_SENTENCE, CELL(remedy)},
     {"outcome", "Outcome", ROCL_UNIT_SENTENCE, CELL(outcome)},
     {"why", "Why", ROCL_UNIT_SENTENCE, CELL(why)},
 };
@@ -135,7 +137,7 @@ const rocl_table_def *const rocl_finding_tables[] = {&finding_table, &rule_table
 static rule_row check_rule(engine *a, const finding_rule *r, unsigned doubted,
                            const char *const why[KINDS_OF_DOUBT])
 {
-    rule_row row = {r->pub.name, r->pub.threshold, "does not apply", NULL};
+    rule_row row = {r->name, r->report, r->threshold, r->remedy, "does not apply", NULL};
     const rocl_table *t = a->evidence ? rocl_tables_find(a->evidence, r->table) : NULL;
     char text[128];
     for (unsigned bit = 0; bit < KINDS_OF_DOUBT && !row.why; bit++)
@@ -144,7 +146,7 @@ static rule_row check_rule(engine *a, const finding_rule *r, unsigned doubted,
             row.why = keep(a, text);
         }
     if (!row.why && !t) {
-        snprintf(text, sizeof text, "it needs the report %s", r->pub.report);
+        snprintf(text, sizeof text, "it needs the report %s", r->report);
         row.why = keep(a, text);
     }
     if (!row.why && !a->enough && strcmp(r->table, "late_ranks") != 0)

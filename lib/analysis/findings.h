@@ -41,16 +41,17 @@ typedef struct engine {
 typedef const char *check_fn(engine *a, const rocl_table *t);
 
 typedef struct finding_rule {
-    rocl_finding_rule pub;
-    const char *table; /* the evidence without which it is not checked */
+    const char *name, *report; /* "late-rank"; the report to look at */
+    const char *table;         /* the evidence without which it is not checked */
     check_fn *check;
     unsigned doubts;
     bool named; /* only where its report was asked for: the evidence is expensive */
     /* Rules that say why: if they have found at least half of that time, this one is silent. */
     const char *explained_by;
+    const char *threshold, *remedy; /* sentences for people */
 } finding_rule;
 
-/* In the order in which --explain lists them; that of late ranks is the first. Their number. */
+/* That of late ranks is the first. Their number. */
 extern const finding_rule rocl_finding_rules[];
 extern const size_t rocl_finding_rule_count;
 

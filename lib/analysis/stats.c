@@ -379,6 +379,7 @@ rocl_status rocl_stats_rank(rocl_trace *t, void *ctx, rocl_error *err)
                          ? open_collectors(&s, t, &o, true, err)
                          : rocl_team_bad_message(err);
     const uint32_t kinds = sink.kinds, fields = sink.fields;
+    t->opt.note_times |= st == ROCL_OK && o.findings;
     sink = make_sink(&s);
     sink.kinds = kinds;
     sink.fields = fields;
@@ -467,7 +468,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
                .lock = PTHREAD_MUTEX_INITIALIZER,
                .moved = PTHREAD_COND_INITIALIZER};
     uint32_t domains;
-    const bool args = t->opt.args;
+    const bool args = t->opt.args, times = t->opt.note_times;
     rocl_tables *out = rocl_tables_new();
     if (!out)
         return rocl_fail_memory(err);
@@ -494,6 +495,7 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
         st = open_collectors(&s, t, o, false, err);
     for (unsigned i = 0; i < s.count; i++)
         t->opt.args |= s.collectors[i]->needs_args;
+    t->opt.note_times |= o->findings; /* gains are shares of all of the time */
     const rocl_sink sink = make_sink(&s);
     if (st == ROCL_OK)
         st = may_collect(&s, t, o) ? collect_with_team(&s, t, o, err)
@@ -517,9 +519,11 @@ rocl_status rocl_stats(rocl_trace *t, const rocl_stats_options *o, rocl_tables *
             st = rocl_fail_memory(err);
         rocl_tables_free(s.tables[i]);
     }
-    int64_t first = 0, last = 0;
-    if (st == ROCL_OK && rocl_trace_times(t, &first, &last) + 1)
-        st = rocl_put_findings(out, t, last - first, o, err);
+    int64_t first, last;
+    const bool timed = rocl_trace_times(t, &first, &last);
+    if (st == ROCL_OK)
+        st = rocl_put_findings(out, t, timed ? last - first : 0, o, err);
+    t->opt.note_times = times;
     if (st == ROCL_OK)
         st = rocl_check_complete(out, t, err);
     for (unsigned i = 0; i < s.count; i++)

@@ -516,8 +516,6 @@ END
         [ "$status" -eq 4 ] || fail "$line, closed: exit code $status"
     done <<'END'
 rocstats --help
-rocstats --explain list
-rocstats --explain 'late rank'
 rocline export --help=columns
 rocline schema
 rocline recipes

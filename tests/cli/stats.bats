@@ -506,18 +506,6 @@ END
     rocstats --table sequences,sequence_kernels --top 2 "$FIXTURES/everything.db" | grep -q '(3 others)'
 }
 
-@test "--explain: what a rule of the findings means" {
-    try 0 rocstats gaps --explain host-bound
-    [[ "$output" == "host-bound"*"meaning "*"threshold  more than 10 % of the time of a GPU"*"formula "*"try "* ]]
-    [ "$(rocstats --explain='Late Rank' | head -1)" = "late-rank" ]
-    try 0 rocstats --explain list
-    [ "$(wc -l <<<"$output")" -eq 24 ]
-    try 2 rocstats --explain nothing
-    says '--explain: no rule of findings is called "nothing"; these are:'
-    says 'late-rank '
-    try 2 rocstats --explain
-}
-
 @test "folded stacks hold all GPU time, one line for each path" {
     try 0 rocstats --format folded "$FIXTURES/schema-3.0.0.db"
     folded=$output

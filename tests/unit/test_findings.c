@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/report.h"
+#include "analysis/findings.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -96,15 +96,15 @@ static const char *text_of(const rocl_table *t, size_t row, const char *key)
 }
 
 /* Is the finding made, with the evidence, and nothing else? NULL: nothing at all is found. */
-static void check(rocl_tables *evidence, const char *finding, const char *said)
+static void check(rocl_tables *evidence, const char *what, const char *said)
 {
     rocl_tables *all = evaluate(evidence);
     const rocl_table *t = rocl_tables_find(all, "findings");
     assert_non_null(t);
     assert_ptr_equal(t, &all->tables[0]);
-    if (finding) {
+    if (what) {
         assert_int_equal(t->row_count, 1);
-        assert_non_null(strstr(text_of(t, 0, "finding"), finding));
+        assert_non_null(strstr(text_of(t, 0, "finding"), what));
         assert_non_null(strstr(text_of(t, 0, "evidence"), said));
         assert_null(strstr(t->note, "nothing stands out"));
     } else {
@@ -586,20 +586,19 @@ static void test_critical_path(void **state)
 /* Whoever adds a rule says all of it. */
 static void test_rules(void **state)
 {
-    const rocl_finding_rule *r, *other;
-    size_t count = 0;
     (void)state;
-    for (; (r = rocl_finding_rule_at(count)); count++) {
-        const char *const parts[] = {r->name,    r->report,  r->threshold,
-                                     r->meaning, r->formula, r->remedy};
+    for (size_t k = 0; k < rocl_finding_rule_count; k++) {
+        const finding_rule *r = &rocl_finding_rules[k];
+        const char *const parts[] = {r->name, r->report, r->table, r->threshold, r->remedy};
         for (size_t i = 0; i < COUNT(parts); i++)
             if (!parts[i] || !*parts[i] || strchr(parts[i], '\n'))
-                fail_msg("part %zu of rule %zu", i, count);
+                fail_msg("part %zu of rule %zu", i, k);
         assert_non_null(strpbrk(r->threshold, "0123456789"));
-        for (size_t i = 0; (other = rocl_finding_rule_at(i)) != r; i++)
-            assert_string_not_equal(r->name, other->name);
+        for (size_t i = 0; i < k; i++)
+            assert_string_not_equal(r->name, rocl_finding_rules[i].name);
+        assert_non_null(rocl_evidence_of(
+            &(rocl_stats_options){.findings = true, .named = UINT32_MAX}, r->table));
     }
-    assert_true(count > 0);
 }
 
 int main(void)

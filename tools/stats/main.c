@@ -6,7 +6,6 @@
 #include "common/programs.h"
 
 #include "stats/compare.h"
-#include "stats/explain.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -42,7 +41,6 @@ typedef struct cli {
     comparison compare;
     bool baseline; /* one is written */
     const char *baseline_name;
-    const char *explain;
 } cli;
 
 _Static_assert(offsetof(cli, common) == 0, "the shared tables count from the struct's begin");
@@ -83,10 +81,6 @@ static const opt report_options[] = {
      "sampled during the ranges of each marker"},
     {"findings", 0, OPT_FLAG, offsetof(cli, findings), NULL, NULL, 0, 0,
      "begin with what stands out, and what could be gained (always in the overview and in html)"},
-    {"explain", 0, OPT_STRING, offsetof(cli, explain), "RULE", NULL, 0, 0,
-     "print what a rule of the findings means, its threshold, how it is computed, what to try and "
-     "an "
-     "example, without reading an input; list: the names of all rules"},
     BY("ids", stats.ids,
        "add columns with ids of single events, such as the longest call of a name, for `rocline "
        "show`"),
@@ -904,9 +898,6 @@ static int run_rocstats(const program *p, int argc, char **argv)
     static cli c = {.common = {.teams = true}, .top = -1};
     if (argc > 1 && !strcmp(argv[1], "view"))
         return view_program.run(&view_program, argc - 1, argv + 1);
-    const char *rule = find_explained(argc, argv);
-    if (rule)
-        return explain_rule(p->called ? p->called : p->name, rule);
     fill_purpose();
     int code = common_parse(p, &c.common, argc, argv);
     if (code < 0)
