@@ -245,6 +245,9 @@ static const char *check_memory_transfers(engine *a, const rocl_table *overlap)
 
 static const char *check_good_pipelining(engine *a, const rocl_table *overlap)
 {
+    size_t row;
+    if (largest_share(overlap, "exposed_copy_ns", &row) > 0.1)
+        return NULL;
     for (size_t i = 0; i < overlap->row_count; i++) {
         const double wall = number_in(overlap, i, "wall_ns"),
                      copy = number_in(overlap, i, "copy_ns");

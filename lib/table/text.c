@@ -1,4 +1,5 @@
 /* Tables for people: aligned columns under their titles, made to fit the terminal. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,12 +104,18 @@ static void put_wrapped(rocl_table_writer *w, size_t column)
     rocl_buf_byte(&w->buf, '\n');
 }
 
-/* Fields one below the other: only those that have a value, and in full. */
+/* Fields one below the other: only those that have a value, and in full. Where one is a sentence,
+ * it is the headline of its row, with what stands before it in parentheses. */
 static void put_fields(rocl_table_writer *w, const rocl_table *t)
 {
     const uint64_t hidden = w->width ? t->minor : 0;
-    size_t widest = 0;
-    for (size_t c = 0; c < t->column_count; c++) {
+    size_t widest = 0, head = 0, indent = INDENT;
+    while (head < t->column_count && t->columns[head].unit != ROCL_UNIT_SENTENCE)
+        head++;
+    const bool headed = head < t->column_count;
+    if (headed)
+        indent += t->row_count < 10 ? 3 : 4;
+    for (size_t c = headed ? head + 1 : 0; c < t->column_count; c++) {
         const size_t n = strlen(t->columns[c].title);
         for (size_t r = 0; r < t->row_count; r++)
             if (rocl_datum_has_value(rocl_table_cell(t, r, c)) && !(hidden >> c & 1) && n > widest)
@@ -117,16 +124,30 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
     for (size_t r = 0; r < t->row_count; r++) {
         if (r)
             rocl_buf_byte(&w->buf, '\n');
-        for (size_t c = 0; c < t->column_count; c++) {
+        if (headed) {
+            char number[32];
+            const int n = snprintf(number, sizeof number, "%zu. ", r + 1);
+            rocl_buf_fill(&w->buf, ' ', indent - (size_t)n);
+            rocl_buf_str(&w->buf, number);
+            w->scratch.len = 0;
+            rocl_cell_put_displayed(&w->scratch, t, rocl_table_cell(t, r, head), head);
+            for (size_t c = 0; c < head; c++) {
+                rocl_buf_str(&w->scratch, c ? ", " : " (");
+                rocl_cell_put_displayed(&w->scratch, t, rocl_table_cell(t, r, c), c);
+            }
+            rocl_buf_str(&w->scratch, head ? ")" : "");
+            put_wrapped(w, indent);
+        }
+        for (size_t c = headed ? head + 1 : 0; c < t->column_count; c++) {
             const rocl_datum *d = rocl_table_cell(t, r, c);
             if (!rocl_datum_has_value(d) || hidden >> c & 1)
                 continue;
-            rocl_buf_fill(&w->buf, ' ', INDENT);
+            rocl_buf_fill(&w->buf, ' ', indent);
             rocl_buf_str(&w->buf, t->columns[c].title);
             rocl_buf_fill(&w->buf, ' ', widest - strlen(t->columns[c].title) + GAP);
             w->scratch.len = 0;
             rocl_cell_put_displayed(&w->scratch, t, d, c);
-            put_wrapped(w, INDENT + widest + GAP);
+            put_wrapped(w, indent + widest + GAP);
         }
         rocl_table_end_row(w);
     }

@@ -138,7 +138,7 @@ restored() { # exit code
     rocstats --format json -q "$db" | jq -r '.tables[0].rows[].finding' >found
     [ -s found ]
     while read -r finding; do
-        wait_for "Finding +${finding:0:60}"
+        wait_for "[0-9]\. ${finding:0:60}"
     done <found
     keys q
     wait_for 'No slice is selected'
