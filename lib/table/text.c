@@ -112,7 +112,7 @@ static void put_fields(rocl_table_writer *w, const rocl_table *t)
     size_t widest = 0, head = 0, indent = INDENT;
     while (head < t->column_count && t->columns[head].unit != ROCL_UNIT_SENTENCE)
         head++;
-    const bool headed = head < t->column_count;
+    const bool headed = head < t->column_count && !t->header;
     if (headed)
         indent += t->row_count < 10 ? 3 : 4;
     for (size_t c = headed ? head + 1 : 0; c < t->column_count; c++) {
