@@ -24,7 +24,7 @@ static const struct {
     {"occupancy", " name class percent occupancy_percent limit workgroups rounds scratch_bytes ",
      ALWAYS, 0},
     {"late_ranks",
-     " meeting rank last meetings gain_ns lost_ns lost_percent cause name begin_ns end_ns event ",
+     " meeting rank pid last meetings gain_ns lost_ns lost_percent cause name begin_ns end_ns event ",
      ALWAYS, 0},
     {"memory_calls", " calls total_ns processes ", ALWAYS, 0},
     {"doctor", " verdict ", OF_DOCTOR, 0},

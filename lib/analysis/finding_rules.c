@@ -427,53 +427,57 @@ static const char *check_slow_gpu(engine *a, const rocl_table *overlap)
 static const char *check_late_rank(engine *a, const rocl_table *t)
 {
     static const struct {
-        const char *cause, *what, *try;
+        const char *cause, *remedy, *rest; /* its number is between them */
     } causes[] = {
-        {"kernels", "its kernels take longer",
-         "compare its kernels with those of another rank (rocstats compare): sizes, clocks, power"},
-        {"copies", "its copies take longer",
-         "look at its copies (rocstats copies --by rank): sizes, pinned memory, links"},
-        {"launches", "its launches take longer",
-         "look at its host (rocstats launch --rank %.0f): cores, other processes, profilers"},
-        {"host", "its host takes longer",
-         "look at what its host does (rocstats gaps --rank %.0f): data, cores, other processes"},
+        {"kernels",
+         "compare its kernels with those of another rank (rocstats compare): sizes, clocks", NULL},
+        {"copies", "look at its copies (rocstats copies --rank ", "): sizes, pinned memory, links"},
+        {"launches", "look at its host (rocstats launch --rank ",
+         "): cores, other processes, profilers"},
+        {"host", "look at what its host does (rocstats gaps --rank ",
+         "): data, cores, other processes"},
     };
+    enum { CAUSES = sizeof causes / sizeof *causes };
     for (size_t i = 0; i < t->row_count && i < 3; i++) {
-        const double rank = number_in(t, i, "rank"), gain = number_in(t, i, "gain_ns");
+        const bool ranked = rocl_table_find_cell(t, i, "rank")->type == ROCL_DATUM_INT;
+        const double number = number_in(t, i, ranked ? "rank" : "pid");
+        const double gain = number_in(t, i, "gain_ns"), share = number_in(t, i, "lost_percent");
         const char *cause = text_in(t, i, "cause"), *name = text_in(t, i, "name");
-        char what[256], lost[32];
+        char who[32], text[256], lost[32], of[64] = "";
         size_t k = 0;
-        while (k < sizeof causes / sizeof *causes && strcmp(causes[k].cause, cause) != 0)
-            k++;
-        const bool known = k < sizeof causes / sizeof *causes;
         bool said = false; /* of another kind of meetings */
+        snprintf(who, sizeof who, ranked ? "rank %.0f" : "process %.0f", number);
         for (size_t n = 0; n < a->count; n++)
-            said |= a->list[n].by == a->rule && a->list[n].rank == (int64_t)rank;
+            said |= a->list[n].by == a->rule && !strcmp(a->list[n].where, who);
         if (said || gain < 0.01 * (double)a->wall)
             continue;
-        snprintf(what, sizeof what, "Rank %.0f is late, and the others wait for it%s%s", rank,
-                 known ? ": " : "", known ? causes[k].what : "");
-        const double percent = number_in(t, i, "lost_percent"); /* not of all kinds of meetings */
-        char share[64] = "";
-        if (percent > 0)
-            snprintf(share, sizeof share, ", %.1f %% of their time in them", percent);
+        while (k < CAUSES && strcmp(causes[k].cause, cause) != 0)
+            k++;
+        if (share > 0) /* it is not known of all kinds of meetings */
+            snprintf(of, sizeof of, ", %.1f %% of their time in them", share);
+        snprintf(text, sizeof text, "%c%s is late, and the others wait for it%s%s%s",
+                 *who - 'a' + 'A', who + 1, k < CAUSES ? ": its " : "", k < CAUSES ? cause : "",
+                 k == CAUSES              ? ""
+                 : !strcmp(cause, "host") ? " takes longer"
+                                          : " take longer");
         finding *f = add_finding(
-            a, what, gain, "the last in %.0f of %.0f %.40s%s; the others wait for %s%s%s%.*s%s",
+            a, text, gain, "the last in %.0f of %.0f %.40s%s; the others wait for %s%s%s%.*s%s",
             number_in(t, i, "last"), number_in(t, i, "meetings"), text_in(t, i, "meeting"),
             strcmp(text_in(t, i, "meeting"), "MPI") ? "" : " calls",
-            rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")), share,
+            rocl_time_text(lost, (int64_t)number_in(t, i, "lost_ns")), of,
             *name ? "; the most in " : "", CUT(name));
-        char where[32];
-        snprintf(where, sizeof where, "rank %.0f", rank);
-        f->where = keep(a, where);
-        f->rank = (int64_t)rank;
+        f->where = keep(a, who);
+        f->rank = ranked ? (int64_t)number : -1;
         f->name = text_or_none(t, i, "name");
         f->begin = (int64_t)number_in(t, i, "begin_ns");
         f->end = (int64_t)number_in(t, i, "end_ns");
         f->event = text_or_none(t, i, "event");
-        f->what = known ? causes[k].
-        try : f
-            ->what;
+        if (k < CAUSES && !causes[k].rest)
+            f->what = causes[k].remedy;
+        if (k == CAUSES || !causes[k].rest || !ranked)
+            continue;
+        snprintf(text, sizeof text, "%s%.0f%s", causes[k].remedy, number, causes[k].rest);
+        f->what = keep(a, text);
     }
     return t->row_count || !t->note ? NULL : t->note;
 }
