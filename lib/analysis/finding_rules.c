@@ -110,18 +110,23 @@ static double time_of_class(const engine *a, const rocl_table *overlap, size_t r
     return own;
 }
 
-/* Where its longest gap of the class was, and what the host did. */
-static void point_at_gap(finding *f, const engine *a, const char *gpu, const char *class)
+/* The row of its longest gap of the class; row_count: none. */
+static size_t longest_gap(const rocl_table *t, const char *gpu, const char *class)
 {
-    const rocl_table *t = find(a, "longest_gaps");
-    for (size_t i = 0; i < t->row_count; i++)
-        if (!strcmp(text_in(t, i, "gpu"), gpu) && is_class(t, i, class)) {
-            f->begin = (int64_t)number_in(t, i, "start_ns");
-            f->end = f->begin + (int64_t)number_in(t, i, "gap_ns");
-            f->name = text_or_none(t, i, "host");
-            f->event = text_or_none(t, i, "after_id");
-            return;
-        }
+    size_t i = 0;
+    while (i < t->row_count && (strcmp(text_in(t, i, "gpu"), gpu) != 0 || !is_class(t, i, class)))
+        i++;
+    return i;
+}
+
+static void point_at_gap(finding *f, const rocl_table *t, size_t row)
+{
+    if (row == t->row_count)
+        return;
+    f->begin = (int64_t)number_in(t, row, "start_ns");
+    f->end = f->begin + (int64_t)number_in(t, row, "gap_ns");
+    f->name = text_or_none(t, row, "host");
+    f->event = text_or_none(t, row, "after_id");
 }
 
 /* The GPU that waits for the largest share of its time for that cause. Where its gaps are `long_ns`
@@ -147,24 +152,29 @@ static const char *check_gaps(engine *a, const rocl_table *overlap, const char *
     const char *gpu = text_in(overlap, row, "gpu");
     const double idle = number_in(overlap, row, "idle_ns"),
                  kernels = number_in(overlap, row, "kernels");
+    const rocl_table *longest = find(a, "longest_gaps");
+    const size_t gap = longest_gap(longest, gpu, class);
+    const char *host = gap < longest->row_count ? text_in(longest, gap, "host") : "";
     char each[32], kernel[32];
     const double work =
         number_in(overlap, row, "compute_ns") + number_in(overlap, row, "exposed_communication_ns");
     finding *f = add_finding(a, most_ns > long_ns * most_count ? long_what : what, most_ns,
                              "%.80s waits so for %.1f %% of its time, %.1f %% of its idle time: "
-                             "%.0f times, %s on average; its kernels take %s on average",
+                             "%.0f times, %s on average; its kernels take %s on average%s%.*s%s",
                              gpu, 100 * most, 100 * most_ns / fmax(idle, 1), most_count,
                              rocl_time_text(each, (int64_t)(most_ns / most_count)),
-                             rocl_time_text(kernel, kernels > 0 ? (int64_t)(work / kernels) : 0));
+                             rocl_time_text(kernel, kernels > 0 ? (int64_t)(work / kernels) : 0),
+                             *host ? "; in the longest gap the host was in " : "", CUT(host));
     place(f, overlap, row);
-    point_at_gap(f, a, gpu, class);
+    point_at_gap(f, longest, gap);
     return NULL;
 }
 
 static const char *check_host_bound(engine *a, const rocl_table *t)
 {
-    return check_gaps(a, t, "host", "A GPU waits for the host, which does other work", INFINITY,
-                      NULL);
+    return check_gaps(a, t, "host",
+                      "Launch overhead: the host launches more slowly than a GPU computes", 1e5,
+                      "A GPU waits for the host, which does other work");
 }
 
 static const char *check_sync_waits(engine *a, const rocl_table *t)
@@ -207,7 +217,7 @@ static const char *check_idle(engine *a, const rocl_table *overlap)
                              ns, "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
     place(f, overlap, row);
     f->record = gaps->note; /* it says what to record */
-    point_at_gap(f, a, gpu, "unknown");
+    point_at_gap(f, find(a, "longest_gaps"), longest_gap(find(a, "longest_gaps"), gpu, "unknown"));
     return NULL;
 }
 
@@ -289,7 +299,7 @@ static const char *check_copies(engine *a, const rocl_table *copies, bool large_
         if (large_ones && bytes >= large && rate > 0 && rate < slow && !strstr(direction, "Pinned"))
             add_finding(a, "Slow copies: host memory may be pageable, not pinned", gain,
                         "%.60s: %.1f GB/s at %.1f MiB each", direction, rate / 1e9, bytes / large);
-        else if (!large_ones && calls >= MANY && bytes > 0 && bytes < small)
+        else if (!large_ones && calls >= SOME && bytes > 0 && bytes < small)
             add_finding(a, "Many small copies: combine them", gain, "%.60s: %.0f of %.1f KiB each",
                         direction, calls, bytes / 1024);
     }
@@ -325,7 +335,7 @@ static const char *check_memory_churn(engine *a, const rocl_table *domains)
     const rocl_table *overlap = find(a, "overlap");
     largest_share(overlap, "idle_ns", &row);
     const double idle = number_in(overlap, row, "idle_ns");
-    const bool costs = calls >= SOME && calls > kernels / 10 && each > 0.1 * (double)a->wall;
+    const bool costs = calls >= LEAST_WORK && calls > kernels / 10 && each > 0.1 * (double)a->wall;
     if (costs || (allocs >= MANY && allocs > kernels / 10))
         add_finding(a, "Memory is allocated and freed all the time: keep it, or use a pool",
                     costs ? fmin(each, idle) : 0,
@@ -339,7 +349,9 @@ static const char *check_short_kernels(engine *a, const rocl_table *kernels)
     const double short_ns = 10000;
     const double calls = sum_of(kernels, "calls");
     const double average = calls > 0 ? sum_of(kernels, "total_ns") / calls : 0;
-    if (calls >= MANY && average < short_ns)
+    const rocl_table *overlap = find(a, "overlap");
+    if (calls >= MANY && average < short_ns &&
+        sum_of(overlap, "compute_ns") > 0.25 * sum_of(overlap, "wall_ns"))
         add_finding(a, "Many short kernels: fuse them, or launch them as a graph", 0,
                     "%.0f kernels of %.2f us on average", calls, average / 1000);
     return calls > 0 ? NULL : "no kernels were recorded";
@@ -356,14 +368,14 @@ static const char *check_serialised_execution(engine *a, const rocl_table *strea
     double all = 0, longest = 0;
     size_t used = 0, row = 0;
     for (size_t i = 0; i < streams->row_count; i++) {
-        if (number_in(streams, i, "kernels") < SOME)
+        if (number_in(streams, i, "kernels") < LEAST_WORK)
             continue;
         used++;
         all += number_in(streams, i, "busy_ns");
         longest = fmax(longest, number_in(streams, i, "busy_ns"));
     }
     if ((double)used <= gpus)
-        return "no GPU with two streams of 100 kernels";
+        return "no GPU with two streams of 20 kernels";
     while (row < t->row_count &&
            (number_in(t, row, "average_busy") <= 0 || number_in(t, row, "average_busy") >= 1.05))
         row++;
@@ -371,10 +383,11 @@ static const char *check_serialised_execution(engine *a, const rocl_table *strea
         (all - sum_of(find(a, "overlap"), "exposed_communication_ns")) / gpus - longest;
     if (row == t->row_count || gain <= 0.1 * number_in(t, row, "wall_ns"))
         return NULL;
-    finding *f = add_finding(a, "Serialised execution: streams run one after the other", gain,
-                             "%zu streams have %d kernels or more, but %.2f are active at once on "
-                             "%.80s",
-                             used, SOME, number_in(t, row, "average_busy"), text_in(t, row, "gpu"));
+    finding *f =
+        add_finding(a, "Serialised execution: streams run one after the other", gain,
+                    "%zu streams have %d kernels or more, but %.2f are active at once on "
+                    "%.80s",
+                    used, LEAST_WORK, number_in(t, row, "average_busy"), text_in(t, row, "gpu"));
     f->where = text_in(t, row, "gpu");
     return NULL;
 }
@@ -397,7 +410,7 @@ static const char *check_unequal_gpus(engine *a, const rocl_table *overlap, bool
         return "fewer than two GPUs with kernels";
     const double own = number_in(overlap, row, "kernels"), count = (double)gpus - 1;
     const double others = (all - most) / count, their = (kernels - own) / count;
-    const bool alike = own >= SOME && own < 1.02 * their && own > 0.98 * their;
+    const bool alike = own >= LEAST_WORK && own < 1.02 * their && own > 0.98 * their;
     if (others <= 0 || !has_work(overlap, row) || alike != slower ||
         most / others <= (slower ? 1.1 : 1.25))
         return NULL;
@@ -745,7 +758,7 @@ const finding_rule rocl_finding_rules[] = {
     {"idle-gpu", "gaps", "overlap", check_idle, IDLE_TIMES, false, NULL,
      "more than 10 % of its time", "record the calls of the host, too"},
     {"memory-churn", "memory", "domains", check_memory_churn, WORK_TIMES, false, NULL,
-     "100 calls or more, more than 1 for 10 kernels, for more than 10 % of the time; or 1000 "
+     "20 calls or more, more than 1 for 10 kernels, for more than 10 % of the time; or 1000 "
      "allocations, more than 1 for 10 kernels",
      "keep buffers, or use a pool, hipMallocAsync or the caching allocator"},
     {"exposed-communication", "overlap", "overlap", check_exposed_communication, WORK_TIMES, false,
@@ -758,7 +771,7 @@ const finding_rule rocl_finding_rules[] = {
      "1 MiB or more on average at below 8 GB/s, not from pinned memory",
      "allocate host memory with hipHostMalloc"},
     {"small-copies", "copies", "copies", check_small_copies, WORK_TIMES, false, NULL,
-     "1000 copies or more, below 64 KiB on average", "combine small copies into large ones"},
+     "100 copies or more, below 64 KiB on average", "combine small copies into large ones"},
     {"serialised-execution", "streams", "streams", check_serialised_execution, WORK_TIMES, false,
      NULL, "below 1.05 streams active at once",
      "look for events, and for kernels that fill the GPU alone; GPU_MAX_HW_QUEUES sets how many "
@@ -774,7 +787,7 @@ const finding_rule rocl_finding_rules[] = {
      "%",
      "keep it so"},
     {"short-kernels", "kernels", "kernels", check_short_kernels, WORK_TIMES, false, NULL,
-     "1000 kernels or more, below 10 us on average",
+     "1000 kernels or more, below 10 us on average, of GPUs that compute for 25 % of their time",
      "fuse kernels, make batches larger, or launch them as a HIP graph"},
     {"dominant-kernel", "kernels", "kernels", check_dominant_kernel, WORK_LOST | TIMES_WRONG, false,
      NULL,
