@@ -16,7 +16,7 @@ static const struct {
      ALWAYS, 0},
     {"gap_classes", " gpu class count total_ns ", ALWAYS, 0},
     {"longest_gaps", " gpu start_ns gap_ns class host after_id ", ALWAYS, 0},
-    {"kernels", " name class calls total_ns ", ALWAYS, 0},
+    {"kernels", " name class calls total_ns median_ns p90_ns max_ns ", ALWAYS, 0},
     {"copies", " direction calls bytes total_ns bandwidth unsized ", ALWAYS, 0},
     {"domains", " name calls ", ALWAYS, 0},
     {"streams", " kernels busy_ns ", ALWAYS, 0},
@@ -24,7 +24,8 @@ static const struct {
     {"occupancy", " name class percent occupancy_percent limit workgroups rounds scratch_bytes ",
      ALWAYS, 0},
     {"late_ranks",
-     " meeting rank pid last meetings gain_ns lost_ns lost_percent cause name begin_ns end_ns event ",
+     " meeting rank pid last meetings gain_ns lost_ns lost_percent cause name begin_ns end_ns "
+     "event ",
      ALWAYS, 0},
     {"memory_calls", " calls total_ns processes ", ALWAYS, 0},
     {"doctor", " verdict ", OF_DOCTOR, 0},

@@ -598,6 +598,40 @@ static const char *check_dominant_kernel(engine *a, const rocl_table *kernels)
     return NULL;
 }
 
+/* Most calls of a name take as long as each other, and a few take much longer. */
+static const char *check_kernel_outliers(engine *a, const rocl_table *kernels)
+{
+    const rocl_table *overlap = find(a, "overlap");
+    double all = 0, most = 0;
+    size_t row = 0, names = 0;
+    for (size_t i = 0; i < kernels->row_count; i++) {
+        const double calls = number_in(kernels, i, "calls");
+        const double median = number_in(kernels, i, "median_ns");
+        const double more = number_in(kernels, i, "total_ns") - calls * median;
+        if (calls < SOME || number_in(kernels, i, "p90_ns") > 1.2 * median ||
+            2 * median > number_in(kernels, i, "max_ns") || is_class(kernels, i, "communication"))
+            continue;
+        all += more;
+        names++;
+        row = more > most ? i : row;
+        most = fmax(most, more);
+    }
+    if (all <= 0.1 * sum_of(overlap, "compute_ns"))
+        return NULL;
+    const char *name = text_in(kernels, row, "name");
+    char longest[32], typical[32], others[48] = "";
+    if (names > 1)
+        snprintf(others, sizeof others, "; %zu more like that", names - 1);
+    add_finding(a, "A few calls of a kernel take much longer than the others",
+                all / fmax((double)overlap->row_count, 1),
+                "%.0f calls of %.*s%s typically take %s, but up to %s%s",
+                number_in(kernels, row, "calls"), CUT(name),
+                rocl_time_text(typical, (int64_t)number_in(kernels, row, "median_ns")),
+                rocl_time_text(longest, (int64_t)number_in(kernels, row, "max_ns")), others)
+        ->name = name;
+    return NULL;
+}
+
 /* ---- rules of reports that were asked for ---------------------------------------------------- */
 
 /* A name that would make all shorter if it were faster, where the path has many sections. */
@@ -794,6 +828,10 @@ const finding_rule rocl_finding_rules[] = {
      "more than 50 % of the kernel time, without communication; GPUs compute for 25 % of their "
      "time or more",
      "rocstats roofline and rocstats counters show what limits it"},
+    {"kernel-outliers", "kernels", "kernels", check_kernel_outliers, WORK_TIMES, false, NULL,
+     "100 calls or more, 90 % of them within 1.2 times the median; what others take longer is more "
+     "than 10 % of the compute time",
+     "look at the longest with rocstats kernels --ids: clocks, other processes, page faults"},
     {"low-occupancy", "roofline", "occupancy", check_occupancy, WORK_TIMES, false, NULL,
      "10 % of the kernel time or more: an occupancy of 25 % or less, half of the GPU empty, or "
      "scratch",

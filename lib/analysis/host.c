@@ -117,8 +117,10 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
                          .waited = h->now.wait_end > from,
                          .name = ROCL_NONE},
                    .waited_to = from};
-    if (o.t.waited && !o.t.whole)
+    if (o.t.waited && !o.t.whole) {
+        o.t.waited_ns = (h->now.wait_end < o.t.to ? h->now.wait_end : o.t.to) - from;
         return fn(ctx, o.track, &o.t, err);
+    }
     keep_longest_call(&o, from, h->now.end, h->now.name);
     add_waiting(&o, from, h->now.wait_end);
     if (!ROCL_GROW(h->open, h->open_cap, h->open_count + 1))
@@ -140,6 +142,7 @@ static rocl_status end_times(rocl_host *h, const uint64_t *key, rocl_host_fn *fn
             continue;
         }
         o->t.waited |= o->waited >= o->t.to - o->t.from - o->waited;
+        o->t.waited_ns = o->waited;
         st = fn(ctx, o->track, &o->t, err);
     }
     h->open_count = kept;

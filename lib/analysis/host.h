@@ -14,9 +14,10 @@ typedef struct rocl_host_time {
     unsigned class; /* the caller's: of the gap where it did not wait */
     bool whole;     /* `name` is needed as well */
     /* Resolved: */
-    bool waited;   /* for the GPU: at `from`, or for half of the time */
-    uint32_t name; /* text: of the call that took most of the time; ROCL_NONE: of none */
-    int64_t ns;    /* time that it took */
+    bool waited;       /* for the GPU: at `from`, or for half of the time */
+    int64_t waited_ns; /* from `from` on */
+    uint32_t name;     /* text: of the call that took most of the time; ROCL_NONE: of none */
+    int64_t ns;        /* time that it took */
 } rocl_host_time;
 
 typedef rocl_status rocl_host_fn(void *ctx, uint64_t track, const rocl_host_time *t,

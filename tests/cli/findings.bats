@@ -15,7 +15,7 @@ inputs() { # RULE before|after
 @test "each rule stands out in its example, and in nothing when it was followed" {
     needs python3 jq
     rocstats -q --table rules --format json "$FIXTURES/empty-tables.db" | jq -r '.tables[0].rows[].rule' >rules
-    [ "$(wc -l <rules)" -eq 24 ]
+    [ "$(wc -l <rules)" -eq 25 ]
     while read -r rule; do
         for when in before after; do
             # shellcheck disable=SC2046
@@ -196,6 +196,7 @@ cases = [
     ("dominant-kernel", "kernels", *(each(10, lambda i: in_turn(("a", d), ("b", 100 - d), begin=100 * i)) for d in (50, 51))),
     # Who waits in a collective is not the kernel to make faster, and no part of the whole.
     ("dominant-kernel", "kernels", *(each(10, lambda i: in_turn((COLLECTIVE, 60), ("a", d), ("b", 40 - d), begin=100 * i)) for d in (20, 21))),
+    ("kernel-outliers", "kernels", *(each(100, lambda i: [kernel("k", 500 * i, d if i == 50 else 10)]) for d in (121, 122))),
     ("graph-gaps", "launch", graph(9, 30) + graph(1, 0), graph(10, 30)),
     ("graph-gaps", "launch", graph(10, 20), graph(10, 20.1)),
     ("repeated-kernels", "steps", sequence(99, 5), sequence(100, 5)),

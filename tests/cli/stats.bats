@@ -482,7 +482,7 @@ END
 @test "findings: rules that do not apply say why" {
     needs jq
     rocstats all --format json "$FIXTURES/everything.db" >a.json
-    jq -e '[.tables[] | select(.key == "rules").rows[]] | length == 24 and
+    jq -e '[.tables[] | select(.key == "rules").rows[]] | length == 25 and
         all(.threshold != null and (.outcome == "does not apply") == (.why != null))' a.json
     rocstats --include kernel --format json "$FIXTURES/everything.db" >a.json
     jq -e '.tables[] | select(.key == "rules").rows[] | select(.rule == "memory-transfers").why == "no copies were recorded"' a.json
