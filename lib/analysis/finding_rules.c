@@ -608,7 +608,7 @@ static const char *check_kernel_outliers(engine *a, const rocl_table *kernels)
         const double calls = number_in(kernels, i, "calls");
         const double median = number_in(kernels, i, "median_ns");
         const double more = number_in(kernels, i, "total_ns") - calls * median;
-        if (calls < SOME || number_in(kernels, i, "p90_ns") > 1.2 * median ||
+        if (calls < SOME || median <= 0 || number_in(kernels, i, "p90_ns") > 1.2 * median ||
             2 * median > number_in(kernels, i, "max_ns") || is_class(kernels, i, "communication"))
             continue;
         all += more;

@@ -12,8 +12,6 @@
 #include "base/array.h"
 
 enum { LONGEST_GAPS = 20, BRIEF_GAPS = 3, BUCKETS = 8 };
-/* What the host does for so long before it launches is more than the way back from waiting. */
-enum { OTHER_WORK_NS = 1000000 };
 
 /* Why a GPU was idle; see rocstats-gaps(1) for the rules. */
 typedef enum gap_class {
@@ -352,7 +350,7 @@ static rocl_status on_host_time(void *ctx, uint64_t track, const rocl_host_time 
     gaps *g = ctx;
     gap *longest = find_longest(g, track, t->from);
     const int64_t other = t->to - t->from - t->waited_ns;
-    const bool works = other >= OTHER_WORK_NS && 2 * other > t->gap; /* most of the gap */
+    const bool works = other >= ROCL_OTHER_WORK_NS && 2 * other > t->gap; /* most of the gap */
     (void)err;
     if (t->gap)
         set_class(g, track, longest, t->gap, t->waited && !works ? GAP_SYNC : (gap_class)t->class);

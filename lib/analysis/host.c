@@ -117,8 +117,8 @@ static rocl_status begin_time(rocl_host *h, const rocl_sort_record *rec, rocl_ho
                          .waited = h->now.wait_end > from,
                          .name = ROCL_NONE},
                    .waited_to = from};
-    if (o.t.waited && !o.t.whole) {
-        o.t.waited_ns = (h->now.wait_end < o.t.to ? h->now.wait_end : o.t.to) - from;
+    if (o.t.waited && !o.t.whole && o.t.to - h->now.wait_end < ROCL_OTHER_WORK_NS) {
+        o.t.waited_ns = o.t.to - from; /* all but little */
         return fn(ctx, o.track, &o.t, err);
     }
     keep_longest_call(&o, from, h->now.end, h->now.name);

@@ -6,6 +6,9 @@
 
 typedef struct rocl_host rocl_host;
 
+/* What a host does for so long after it waited is work of its own. */
+enum { ROCL_OTHER_WORK_NS = 1000000 };
+
 /* What a thread of a process did in a time. */
 typedef struct rocl_host_time {
     uint64_t process, thread; /* process: its key word */

@@ -1,7 +1,7 @@
 /* Why GPUs were idle, against a look at everything for every gap, on databases of random events. */
 #include "test_stats_sql.h"
 
-enum { MOST = 2000, DISPATCH_NS = 10000, LONG_NS = 10000 };
+enum { MOST = 2000, DISPATCH_NS = 10000, LONG_NS = 10000, OTHER_NS = 1000000 };
 
 typedef struct event {
     int64_t id, start, end, stack, tid;
@@ -154,13 +154,14 @@ static expected explain(const events *work, const events *calls, int64_t from, c
         x.why = "unknown";
     else if (call->end <= from && x.length > DISPATCH_NS)
         x.why = "dependency";
-    else if (2 * max(call->start - from, 0) < x.length)
-        x.why = "launch";
-    else if (waits_at(calls, call->tid, from) ||
-             2 * covered(calls, waits_on, call->tid, from, to) >= to - from)
-        x.why = "sync";
-    else
-        x.why = "host";
+    else {
+        const int64_t waited = covered(calls, waits_on, call->tid, from, to);
+        const int64_t other = to - from - waited;
+        x.why = 2 * max(call->start - from, 0) < x.length ? "launch" : "host";
+        if (call->start > from && (waits_at(calls, call->tid, from) || 2 * waited >= to - from) &&
+            !(other >= OTHER_NS && 2 * other > x.length))
+            x.why = "sync";
+    }
     return x;
 }
 
