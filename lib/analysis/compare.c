@@ -41,19 +41,16 @@ typedef enum status { ADDED, REMOVED, CHANGED, RENAMED, SAME } status;
  * number, or NULL. */
 typedef struct pair {
     rocl_domain domain;
-    const char *name; /* owned by the keys */
-    size_t name_len;
-    const char *name_b; /* NULL unless a kernel was renamed */
-    size_t name_b_len;
-    double likeness;    /* how like both names are, in percent */
-    struct pair *other; /* if a kernel was renamed: the name that it has in the other trace */
+    rocl_view name, name_b; /* owned by the keys; name_b: NULL unless a kernel was renamed */
+    double likeness;        /* how like both names are, in percent */
+    struct pair *other;     /* if a kernel was renamed: the name that it has in the other trace */
     rocl_distribution of[SIDES];
-    rocl_probability test;
+    rocl_probability test; /* of those that are in both */
     status status;
-    bool significant;
+    const char *significant;
     bool differ;       /* not the same durations, each as often */
     bool further_step; /* only B has it, but it is a step, of which A has others */
-    int64_t change, calls_change, duration_change; /* the latter of those that are in both */
+    int64_t change, calls_change, duration_change; /* the latter INT64_MIN unless it is in both */
     double change_percent, average_percent;
     const char *class; /* NULL unless it is a kernel */
     uint64_t names;    /* names that kernels of a class have */
@@ -83,10 +80,8 @@ static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
         return rocl_fail_memory(err);
     for (uint32_t id = 1; id < n; id++) { /* 0 is "", no key */
         pair *pr = &p->all[id - 1];
-        const char *key = rocl_strings_get(p->keys, id, &pr->name_len);
-        pr->domain = rocl_key_domain(key);
-        pr->name = key + 1;
-        pr->name_len--;
+        pr->name = rocl_key_name(p->keys, id);
+        pr->domain = rocl_key_domain(pr->name.p - 1);
         pr->likeness = NAN;
         for (unsigned k = A; k <= B; k++)
             rocl_distribution_begin(&pr->of[k], rocl_side_name_of(&sides[k], id).count);
@@ -112,7 +107,6 @@ static rocl_status match_renamed(pairs *p, const rocl_side *sides,
             continue;
         pair *gone = &p->all[id - 1], *added = &p->all[partner - 1];
         gone->name_b = added->name;
-        gone->name_b_len = added->name_len;
         gone->likeness = renamed[id].likeness / 100.0;
         gone->other = added;
         added->other = gone;
@@ -141,7 +135,7 @@ static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_sorter *aside,
             break;
         pair *next = more ? &p->all[rec.key[0] - 1] : NULL;
         if (more && aside && next->other) {
-            const pair *first = next->name_b ? next : next->other;
+            const pair *first = next->name_b.p ? next : next->other;
             const uint64_t key[2] = {(uint64_t)(first - p->all) + 1, rec.key[1]};
             st = rocl_sorter_add(aside, 0, key, NULL, 0, err);
             continue;
@@ -179,24 +173,26 @@ static void compute_change(pair *p)
 static void describe_pair(pair *p)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    p->status = !a->taken   ? ADDED
-                : !b->taken ? REMOVED
-                : p->name_b ? RENAMED
-                : p->differ ? CHANGED
-                            : SAME;
-    p->significant = p->test.p < LEVEL;
+    p->status = !a->taken     ? ADDED
+                : !b->taken   ? REMOVED
+                : p->name_b.p ? RENAMED
+                : p->differ   ? CHANGED
+                              : SAME;
     compute_change(p);
-    if (a->taken && b->taken) {
-        rocl_i128 calls, duration;
-        rocl_split_change(a, b, &calls, &duration);
-        p->calls_change = rocl_narrow(calls);
-        p->duration_change = rocl_narrow(duration);
-    }
+    p->calls_change = p->duration_change = INT64_MIN;
     p->average_percent = NAN;
-    if (a->taken && b->taken && a->total > 0) {
-        double before = rocl_distribution_average(a);
-        p->average_percent = 100 * (rocl_distribution_average(b) - before) / before;
+    if (p->status < CHANGED) {
+        p->test.p = NAN;
+        return;
     }
+    rocl_i128 calls, duration;
+    rocl_split_change(a, b, &calls, &duration);
+    p->calls_change = rocl_narrow(calls);
+    p->duration_change = rocl_narrow(duration);
+    p->significant = p->test.p < LEVEL ? "yes" : "no";
+    const double before = rocl_distribution_average(a);
+    if (a->total > 0)
+        p->average_percent = 100 * (rocl_distribution_average(b) - before) / before;
 }
 
 /* Is its name that of the steps of A, except for the number? */
@@ -204,20 +200,18 @@ static bool is_like_steps(const pair *p, const rocl_side_steps *a)
 {
     const size_t n = a->marker_len;
     size_t digits = n;
-    while (digits < p->name_len && isdigit((unsigned char)p->name[digits]))
+    while (digits < p->name.n && isdigit((unsigned char)p->name.p[digits]))
         digits++;
-    return a->marker && p->domain == ROCL_DOMAIN_MARKERS && p->name_len > n &&
-           !memcmp(p->name, a->marker, n) && digits == p->name_len;
+    return a->marker && p->domain == ROCL_DOMAIN_MARKERS && p->name.n > n &&
+           !memcmp(p->name.p, a->marker, n) && digits == p->name.n;
 }
 
 static int compare_pairs(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
-    int64_t p = llabs(x->change), q = llabs(y->change);
-    int c = rocl_number_order(q, p);
-    if (!c)
-        c = rocl_number_order(x->domain, y->domain);
-    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
+    int c = rocl_compare_changes(x->change, y->change);
+    c = c ? c : rocl_number_order(x->domain, y->domain);
+    return c ? c : rocl_compare_views(x->name, y->name);
 }
 
 /* Goes over both. Free the pairs and the sides also after a failure. */
@@ -253,7 +247,7 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
     /* Kernels that were renamed are in the list once, under their name in A. */
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (!p->all[i].other || p->all[i].name_b)
+        if (!p->all[i].other || p->all[i].name_b.p)
             p->all[n++] = p->all[i];
     p->count = n;
     for (size_t i = 0; i < p->count && st == ROCL_OK; i++) {
@@ -273,28 +267,13 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
 
 static rocl_datum field_domain(const rocl_report_rows *r, const void *field)
 {
-    const char *name = rocl_domain_name(*(const rocl_domain *)field);
-    return rocl_datum_text(r->out, name, strlen(name));
-}
-
-/* The name may hold zeros. */
-static rocl_datum field_pair_name(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    return rocl_datum_text(r->out, p->name, p->name_len);
-}
-
-static rocl_datum field_name_b(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    return p->name_b ? rocl_datum_text(r->out, p->name_b, p->name_b_len) : (rocl_datum){0};
+    return rocl_field_string(r, &(const char *){rocl_domain_name(*(const rocl_domain *)field)});
 }
 
 static rocl_datum field_status(const rocl_report_rows *r, const void *field)
 {
     static const char *const names[] = {"added", "removed", "changed", "renamed", "same"};
-    const char *name = names[*(const status *)field];
-    return rocl_datum_text(r->out, name, strlen(name));
+    return rocl_field_string(r, &names[*(const status *)field]);
 }
 
 static rocl_datum field_median(const rocl_report_rows *r, const void *field)
@@ -304,51 +283,21 @@ static rocl_datum field_median(const rocl_report_rows *r, const void *field)
     return d->taken ? rocl_datum_int(d->median) : (rocl_datum){0};
 }
 
-/* What only names in both traces have. */
-static rocl_datum field_p(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_real(p->test.p) : (rocl_datum){0};
-}
-
-static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    if (p->status < CHANGED)
-        return (rocl_datum){0};
-    return rocl_datum_text(r->out, p->significant ? "yes" : "no", p->significant ? 3 : 2);
-}
-
-static rocl_datum field_calls_change(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_int(p->calls_change) : (rocl_datum){0};
-}
-
-static rocl_datum field_duration_change(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_int(p->duration_change) : (rocl_datum){0};
-}
-
 static rocl_datum field_pair_class(const rocl_report_rows *r, const void *row)
 {
     const pair *p = row;
-    return p->domain == ROCL_DOMAIN_KERNELS ? rocl_class_datum(r, p->name, p->name_len)
+    return p->domain == ROCL_DOMAIN_KERNELS ? rocl_class_datum(r, p->name.p, p->name.n)
                                             : (rocl_datum){0};
 }
 
 #define BY(fn, field) ROCL_CELL_BY(fn, pair, field)
-#define ROW(fn)       (fn), 0
-#define SUM(field)    ROCL_IN_REST, ROCL_CELL(pair, field)
+#define CELL(field)   ROCL_CELL(pair, field)
+#define SUM(field)    ROCL_IN_REST, CELL(field)
 #define FULL          ROCL_IF_FULL /* the averages can be had from what is left in brief */
 
 static const rocl_column columns[] = {
     {"domain", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_domain, domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROW(field_pair_name)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(name)},
     {"status", "Status", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_status, status)},
     {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
     {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
@@ -358,27 +307,25 @@ static const rocl_column columns[] = {
     {"change_percent", "Change %", ROCL_UNIT_PERCENT, SUM(change_percent)},
     {"average_a_ns", "Average A", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[A])},
     {"average_b_ns", "Average B", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[B])},
-    {"average_change_percent", "Average %", ROCL_UNIT_PERCENT, ROCL_ALWAYS,
-     ROCL_CELL(pair, average_percent)},
+    {"average_change_percent", "Average %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(average_percent)},
     {"median_a_ns", "Median A", ROCL_UNIT_NS, FULL, BY(field_median, of[A])},
     {"median_b_ns", "Median B", ROCL_UNIT_NS, FULL, BY(field_median, of[B])},
-    {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
-    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
-    {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
-    {"calls_change_ns", "By calls", ROCL_UNIT_NS, FULL, ROW(field_calls_change)},
-    {"duration_change_ns", "By durations", ROCL_UNIT_NS, FULL, ROW(field_duration_change)},
-    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROW(field_name_b)},
-    {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(pair, likeness)},
+    {"p", "p", ROCL_UNIT_NUMBER, FULL, CELL(test.p)},
+    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(significant)},
+    {"class", "Class", ROCL_UNIT_TEXT, FULL, field_pair_class, 0},
+    {"calls_change_ns", "By calls", ROCL_UNIT_NS, FULL, BY(rocl_field_or_none, calls_change)},
+    {"duration_change_ns", "By durations", ROCL_UNIT_NS, FULL,
+     BY(rocl_field_or_none, duration_change)},
+    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, CELL(name_b)},
+    {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, CELL(likeness)},
 };
-
-static const rocl_table_def compare_table, likeness_table, class_table;
 
 static const rocl_table_def compare_table = {
     &rocl_compare_tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
 static const rocl_column class_columns[] = {
-    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(pair, class)},
-    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(pair, names)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(class)},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(names)},
     {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
     {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
     {"total_a_ns", "Total A", ROCL_UNIT_NS, SUM(of[A].total)},
@@ -390,20 +337,6 @@ static const rocl_column class_columns[] = {
 static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
-
-const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
-                                                     &rocl_header_tables[ROCL_HEADER_A],
-                                                     &rocl_header_tables[ROCL_HEADER_B],
-                                                     &likeness_table,
-                                                     &rocl_causes_table,
-                                                     &compare_table,
-                                                     &class_table,
-                                                     &rocl_compare_steps_table,
-                                                     &rocl_compare_sequence_table,
-                                                     &rocl_limits_table,
-                                                     &rocl_run_list_table,
-                                                     &rocl_runs_table,
-                                                     NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -448,19 +381,19 @@ static void add_causes_of(rocl_causes *c, const pair *p, const rocl_kernel_class
     const rocl_i128 change = total[B] - total[A];
     rocl_i128 calls, duration;
     if (p->domain == ROCL_DOMAIN_MEMORY_COPIES) {
-        rocl_causes_add(c, ROCL_CAUSE_COPIES, 0, p->name, p->name_len, total, change);
+        rocl_causes_add(c, ROCL_CAUSE_COPIES, 0, p->name, total, change);
         return;
     }
     if (p->domain != ROCL_DOMAIN_KERNELS)
         return;
-    const unsigned class = rocl_classify_kernel(k, p->name, p->name_len);
+    const unsigned class = rocl_classify_kernel(k, p->name.p, p->name.n);
     if (p->status != CHANGED && p->status != SAME) {
-        rocl_causes_add(c, causes[p->status], class, p->name, p->name_len, total, change);
+        rocl_causes_add(c, causes[p->status], class, p->name, total, change);
         return;
     }
     rocl_split_change(a, b, &calls, &duration);
-    rocl_causes_add(c, ROCL_CAUSE_CALLS, class, p->name, p->name_len, total, calls);
-    rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, p->name_len, total, duration);
+    rocl_causes_add(c, ROCL_CAUSE_CALLS, class, p->name, total, calls);
+    rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, total, duration);
 }
 
 static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
@@ -482,7 +415,7 @@ static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
 static int compare_class_sums(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
-    const int c = rocl_number_order(llabs(y->change), llabs(x->change));
+    const int c = rocl_compare_changes(x->change, y->change);
     return c ? c : strcmp(x->class, y->class);
 }
 
@@ -496,7 +429,7 @@ static void put_classes(const pairs *p, const rocl_kernel_classes *k, rocl_table
         const pair *pr = &p->all[i];
         if (pr->domain != ROCL_DOMAIN_KERNELS)
             continue;
-        pair *sum = &sums[rocl_classify_kernel(k, pr->name, pr->name_len)];
+        pair *sum = &sums[rocl_classify_kernel(k, pr->name.p, pr->name.n)];
         add_pair(sum, pr);
         sum->names++;
     }
@@ -518,6 +451,7 @@ typedef struct likeness {
     const char *same;
 } likeness;
 
+#undef CELL
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(likeness, field)
 
 static const rocl_column likeness_columns[] = {
@@ -529,6 +463,20 @@ static const rocl_column likeness_columns[] = {
 
 static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
+
+const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
+                                                     &rocl_header_tables[ROCL_HEADER_A],
+                                                     &rocl_header_tables[ROCL_HEADER_B],
+                                                     &likeness_table,
+                                                     &rocl_causes_table,
+                                                     &compare_table,
+                                                     &class_table,
+                                                     &rocl_compare_steps_table,
+                                                     &rocl_compare_sequence_table,
+                                                     &rocl_limits_table,
+                                                     &rocl_run_list_table,
+                                                     &rocl_runs_table,
+                                                     NULL};
 
 /* The share of its kernel time that a trace spends in kernels which the other one has, too. */
 static double known_share(const pairs *p, unsigned which)
@@ -566,7 +514,7 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
             size_t stem;
             uint64_t number;
             if (pr->domain == ROCL_DOMAIN_MARKERS &&
-                rocl_read_step(pr->name, pr->name_len, &stem, &number))
+                rocl_read_step(pr->name.p, pr->name.n, &stem, &number))
                 steps += pr->of[which].taken;
         }
         rocl_buf_printf(&texts[STEPS][which], "%" PRIu64, steps);
@@ -596,8 +544,6 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     rocl_buf_free(&differ);
 }
 
-#undef CELL
-
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
 static bool is_small(int64_t total, int64_t whole)
@@ -614,7 +560,6 @@ static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool 
         .rule = average ? "average" : "total",
         .domain = rocl_domain_name(p->domain),
         .name = p->name,
-        .len = p->name_len,
         .before = average && a->taken ? rocl_distribution_average(a) : (double)a->total,
         .after = average && b->taken ? rocl_distribution_average(b) : (double)b->total,
         .limit = limit,
@@ -623,7 +568,7 @@ static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool 
     j.cost = added ? (double)b->total : j.cost;
     /* Where the largest difference there can be of so few calls is not significant, nothing can be
      * said of the average. */
-    const bool open = p->test.least >= LEVEL, doubt = average && !p->significant;
+    const bool open = p->test.least >= LEVEL, doubt = average && !(p->test.p < LEVEL);
     rocl_judge(&j,
                !tested                ? "communication: --include kernel tests it"
                : !small               ? NULL
@@ -661,7 +606,7 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
     out->incomplete |= !tested;
     for (size_t i = 0; tested && i < p->count; i++) {
         const pair *pr = &p->all[i];
-        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name, pr->name_len,
+        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name,
                                      (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
         for (unsigned k = A; tested[i] && k <= B; k++) {
             totals[pr->domain][k] = rocl_add_saturated(totals[pr->domain][k], pr->of[k].total);
