@@ -54,8 +54,8 @@ static const char *profiler_name(const domain *d)
 
 /* A row of a summary. */
 typedef struct summary_row {
-    const char *domain, *name;
-    size_t name_len;
+    const char *domain;
+    rocl_view name;
     int64_t calls, total, min, max;
     double average, percent, stddev; /* stddev: of one call 0 */
     bool single;                     /* one call: no deviation */
@@ -74,8 +74,7 @@ static summary_row read_row(const rocl_table *t, size_t row)
     const rocl_datum *stddev = rocl_table_find_cell(t, row, "stddev_ns");
     return (summary_row){
         .domain = rocl_datum_str(rocl_table_find_cell(t, row, "domain")),
-        .name = rocl_datum_str(name),
-        .name_len = name->type == ROCL_DATUM_TEXT ? name->len : 0,
+        .name = {rocl_datum_str(name), name->type == ROCL_DATUM_TEXT ? name->len : 0},
         .calls = find_integer(t, row, "calls"),
         .total = find_integer(t, row, "total_ns"),
         .min = find_integer(t, row, "min_ns"),
@@ -88,18 +87,12 @@ static summary_row read_row(const rocl_table *t, size_t row)
     };
 }
 
-static bool begins_with(const summary_row *r, const char *text)
-{
-    size_t n = strlen(text);
-    return r->name_len >= n && !memcmp(r->name, text, n);
-}
-
 /* As rocprofv3 has it: MEMORY_ALLOCATION_FREE. */
 static void put_rocprofv3_name(rocl_buf *b, const domain *d, const summary_row *r)
 {
-    if (!begins_with(r, d->operation))
+    if (!rocl_view_begins(r->name, d->operation))
         rocl_buf_str(b, d->operation);
-    rocl_buf_put(b, r->name, r->name_len);
+    rocl_buf_put(b, r->name.p, r->name.n);
 }
 
 /* ---- rocprofv3 -S: a block for each domain, for each group of domains, and for all ----------- */
@@ -314,54 +307,40 @@ static void put_printed(rocl_buf *b, const char *format, int decimals, double v)
     }
 }
 
-/* As Python prints them; one value has no deviation. */
-static void put_rocpd_values(rocl_buf *b, const summary_row *r)
+/* rocpd: as Python prints them; one value has no deviation. rocprofv3: shares from 1 % on have two
+ * decimals, smaller ones four, tiny ones an exponent. rocprof: averages are whole numbers, and
+ * there is no more. */
+static void put_values(rocl_buf *b, rocl_stats_style s, const summary_row *r)
 {
+    const bool v3 = s == ROCL_STYLE_ROCPROFV3;
     put_integer(b, r->calls);
     put_integer(b, r->total);
-    put_python_float(b, r->average);
-    put_python_float(b, r->percent);
-    if (!r->range) {
-        rocl_buf_str(b, ",,,");
-        return;
-    }
-    put_integer(b, r->min);
-    put_integer(b, r->max);
-    if (r->single)
-        rocl_buf_byte(b, ',');
+    if (s == ROCL_STYLE_ROCPROF)
+        put_integer(b, r->calls ? r->total / r->calls : 0);
+    else if (v3)
+        put_printed(b, "%.*f", 6, r->average);
     else
-        put_python_float(b, r->stddev);
-}
-
-/* Shares from 1 % on have two decimals, smaller ones four, tiny ones an exponent. */
-static void put_rocprofv3_values(rocl_buf *b, const summary_row *r)
-{
-    put_integer(b, r->calls);
-    put_integer(b, r->total);
-    put_printed(b, "%.*f", 6, r->average);
-    if (r->percent >= 0.01)
+        put_python_float(b, r->average);
+    if (!v3)
+        put_python_float(b, r->percent);
+    else if (r->percent >= 0.01)
         put_printed(b, "%.*f", r->percent >= 1 ? 2 : 4, r->percent);
     else
         put_printed(b, "%.*e", 3, r->percent);
+    if (s == ROCL_STYLE_ROCPROF)
+        return;
     if (!r->range) {
         rocl_buf_str(b, ",,,");
         return;
     }
     put_integer(b, r->min);
     put_integer(b, r->max);
-    if (r->stddev > 0)
-        put_printed(b, "%.*f", 6, r->stddev);
+    if (v3)
+        put_printed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
+    else if (r->single)
+        rocl_buf_byte(b, ',');
     else
-        put_printed(b, "%.*e", 8, r->stddev);
-}
-
-/* Averages are whole numbers there. */
-static void put_rocprof_values(rocl_buf *b, const summary_row *r)
-{
-    put_integer(b, r->calls);
-    put_integer(b, r->total);
-    put_integer(b, r->calls ? r->total / r->calls : 0);
-    put_python_float(b, r->percent);
+        put_python_float(b, r->stddev);
 }
 
 /* ---- files: names ---------------------------------------------------------------------------- */
@@ -370,12 +349,9 @@ static void put_rocprof_values(rocl_buf *b, const summary_row *r)
 static void put_rocpd_name(rocl_buf *b, const domain *d, const summary_row *r)
 {
     size_t n = strlen(d->operation);
-    bool operation = n && r->name_len > n && begins_with(r, d->operation);
-    const char *name = r->name + (operation ? n : 0);
-    size_t len = r->name_len - (operation ? n : 0);
-    if (operation && len == 8 && !memcmp(name, "ALLOCATE", 8))
-        len = 5;
-    rocl_buf_put(b, name, len);
+    bool operation = n && r->name.n > n && rocl_view_begins(r->name, d->operation);
+    const rocl_view name = {r->name.p + (operation ? n : 0), r->name.n - (operation ? n : 0)};
+    rocl_buf_put(b, name.p, operation && rocl_view_is(name, "ALLOCATE") ? 5 : name.n);
 }
 
 /* MEMORY_COPY_HOST_TO_DEVICE is CopyHostToDevice. */
@@ -386,14 +362,14 @@ static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
         put_rocpd_name(b, d, r);
         return;
     }
-    if (!begins_with(r, copy)) {
-        rocl_buf_put(b, r->name, r->name_len);
+    if (!rocl_view_begins(r->name, copy)) {
+        rocl_buf_put(b, r->name.p, r->name.n);
         return;
     }
     rocl_buf_str(b, "Copy");
     bool first = true;
-    for (size_t i = sizeof copy - 1; i < r->name_len; i++) {
-        char c = r->name[i];
+    for (size_t i = sizeof copy - 1; i < r->name.n; i++) {
+        char c = r->name.p[i];
         if (c != '_')
             rocl_buf_byte(b, (uint8_t)(first || c < 'A' || c > 'Z' ? c : c + ('a' - 'A')));
         first = c == '_';
@@ -407,24 +383,21 @@ static const struct {
     const char *prefix; /* where the caller gives none */
     const char *header;
     void (*put_name)(rocl_buf *, const domain *, const summary_row *);
-    void (*put_values)(rocl_buf *, const summary_row *);
-    bool quotes_names, quotes_kernels; /* also where CSV needs no quotes */
+    bool quotes_names; /* also where CSV needs no quotes */
     bool file_of_domains;
 } styles[] = {
     [ROCL_STYLE_ROCPD] = {"%s%s%s_%s_summary.csv", "out", /* out_kernels_summary.csv */
                           "Name,Calls,DURATION (nsec),AVERAGE (nsec),PERCENT (INC),MIN (nsec),"
                           "MAX (nsec),STD_DEV\n",
-                          put_rocpd_name, put_rocpd_values, .file_of_domains = true},
+                          put_rocpd_name, .file_of_domains = true},
     [ROCL_STYLE_ROCPROFV3] = {"%s%s%s_%s_stats.csv", "out", /* out_kernel_stats.csv */
                               "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                               "\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n",
-                              put_rocprofv3_name, put_rocprofv3_values, .quotes_names = true,
-                              .quotes_kernels = true, .file_of_domains = true},
+                              put_rocprofv3_name, .quotes_names = true, .file_of_domains = true},
     [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", "results", /* results.stats.csv */
                             "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                             "\"Percentage\"\n",
-                            put_rocprof_name, put_rocprof_values, .quotes_names = true,
-                            .quotes_kernels = true},
+                            put_rocprof_name, .quotes_names = true},
 };
 
 /* Names of kernels, in order. */
@@ -490,7 +463,7 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     rocl_utf8_put(&name, (const char *)raw.data, raw.len);
     /* Its database had names of descriptors in quotes, others were not put into any before 5.2. */
     const bool bare = s == ROCL_STYLE_ROCPROF && f->opt->bare_names && !described;
-    bool quotes = !bare && (kernel ? styles[s].quotes_kernels : styles[s].quotes_names);
+    bool quotes = !bare && styles[s].quotes_names;
     quotes |= name.len && rocl_is_guarded_formula((const char *)name.data, name.len);
     for (size_t i = 0; i < name.len && !quotes && !bare; i++)
         quotes = memchr("\",\r\n", name.data[i], 4) != NULL;
@@ -498,7 +471,7 @@ static void put_row(files *f, const domain *d, const summary_row *r)
         rocl_csv_put_quoted(&f->text, name.len ? (const char *)name.data : "", name.len);
     else
         rocl_buf_put(&f->text, name.data, name.len);
-    styles[s].put_values(&f->text, r);
+    put_values(&f->text, s, r);
     rocl_buf_byte(&f->text, '\n');
     rocl_buf_free_into(&raw, &f->text);
     rocl_buf_free_into(&name, &f->text);
@@ -564,10 +537,9 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
         for (size_t i = 0; i < of_domains->row_count; i++) {
             summary_row r = read_row(of_domains, i);
             r.percent = all > 0 ? 100.0 * (double)r.total / all : 0;
-            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name.p) : NULL;
             if (d) {
-                r.name = profiler_name(d);
-                r.name_len = strlen(r.name);
+                r.name = (rocl_view){profiler_name(d), strlen(profiler_name(d))};
             }
             put_row(&f, &none, &r);
         }
