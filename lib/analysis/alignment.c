@@ -69,11 +69,9 @@ typedef struct lane_pair {
 static int compare_lane_pairs(const void *a, const void *b)
 {
     const lane_pair *x = a, *y = b;
-    if (x->common != y->common)
-        return x->common > y->common ? -1 : 1;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return x->b < y->b ? -1 : x->b > y->b;
+    int c = rocl_compare_u32(&y->common, &x->common);
+    c = c ? c : rocl_compare_u32(&x->a, &y->a);
+    return c ? c : rocl_compare_u32(&x->b, &y->b);
 }
 
 /* The symbols of each lane in order. NULL: memory is out. */
@@ -155,18 +153,13 @@ typedef struct lone_place {
     uint32_t symbol, process, place;
 } lone_place;
 
-static int compare_owners(const lone_place *x, const lone_place *y)
-{
-    if (x->symbol != y->symbol)
-        return x->symbol < y->symbol ? -1 : 1;
-    return x->process < y->process ? -1 : x->process > y->process;
-}
+ROCL_COMPARE_MEMBERS(compare_owners, lone_place, symbol, process)
 
 static int compare_places(const void *a, const void *b)
 {
-    const lone_place *x = a, *y = b;
-    const int c = compare_owners(x, y);
-    return c ? c : x->place < y->place ? -1 : x->place > y->place;
+    const int c = compare_owners(a, b);
+    return c ? c
+             : rocl_compare_u32(&((const lone_place *)a)->place, &((const lone_place *)b)->place);
 }
 
 static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t *symbols,
