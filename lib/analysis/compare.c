@@ -351,15 +351,13 @@ static void put_pairs(const pairs *p, rocl_tables *out, const rocl_collector *c)
 {
     const bool two_names = p->renamed || !c->options->brief;
     rocl_report_rows r = rocl_begin_table(c, out, &compare_table, two_names ? ROCL_IF_OWN : 0);
-    const size_t by_name = p->renamed - p->by_place;
-    char names[64] = "", places[64] = "";
-    if (by_name)
-        snprintf(names, sizeof names, "; %zu kernel%s matched by similar names", by_name,
-                 by_name == 1 ? " is" : "s are");
-    if (p->by_place)
-        snprintf(places, sizeof places, "; %zu kernel%s matched by place", p->by_place,
-                 p->by_place == 1 ? " is" : "s are");
-    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s%s", names, places);
+    const size_t matched[2] = {p->renamed - p->by_place, p->by_place};
+    char texts[2][64] = {"", ""};
+    for (unsigned i = 0; i < 2; i++)
+        if (matched[i])
+            snprintf(texts[i], sizeof texts[i], "; %zu kernel%s matched by %s", matched[i],
+                     matched[i] == 1 ? " is" : "s are", i ? "place" : "similar names");
+    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s%s", texts[0], texts[1]);
     rocl_add_top_rows(&r, p->all, p->count, sizeof *p->all, add_pair);
 }
 
@@ -478,21 +476,6 @@ const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
                                                      &rocl_runs_table,
                                                      NULL};
 
-/* The share of its kernel time that a trace spends in kernels which the other one has, too. */
-static double known_share(const pairs *p, unsigned which)
-{
-    int64_t both = 0, all = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        if (pr->domain != ROCL_DOMAIN_KERNELS)
-            continue;
-        all = rocl_add_saturated(all, pr->of[which].total);
-        if (pr->of[!which].taken)
-            both = rocl_add_saturated(both, pr->of[which].total);
-    }
-    return all > 0 ? 100 * (double)both / (double)all : 100;
-}
-
 static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *out,
                          const rocl_collector *c)
 {
@@ -500,7 +483,10 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     static const char *const names[PROPERTIES] = {"GPUs", "processes", "recorded", "steps",
                                                   "kernel time in common kernels"};
     rocl_buf texts[PROPERTIES][SIDES] = {{{0}}}, differ = {0};
+    double known[SIDES]; /* the share of kernel time in kernels which the other side has, too */
     for (unsigned which = A; which <= B; which++) {
+        int64_t both = 0, all = 0;
+        uint64_t steps = 0; /* instances of markers that count */
         rocl_buf_put(&texts[GPUS][which], sides[which].gpus.data, sides[which].gpus.len);
         rocl_buf_printf(&texts[PROCESSES][which], "%" PRIu64, sides[which].processes);
         const uint32_t domains = domains_of(p, which);
@@ -508,23 +494,26 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
         for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
             if (domains >> d & 1)
                 rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
-        uint64_t steps = 0; /* instances of markers that count */
         for (size_t i = 0; i < p->count; i++) {
             const pair *pr = &p->all[i];
+            const int64_t total = pr->domain == ROCL_DOMAIN_KERNELS ? pr->of[which].total : 0;
             size_t stem;
             uint64_t number;
+            all = rocl_add_saturated(all, total);
+            both = rocl_add_saturated(both, pr->of[!which].taken ? total : 0);
             if (pr->domain == ROCL_DOMAIN_MARKERS &&
                 rocl_read_step(pr->name.p, pr->name.n, &stem, &number))
                 steps += pr->of[which].taken;
         }
         rocl_buf_printf(&texts[STEPS][which], "%" PRIu64, steps);
-        rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
+        known[which] = all > 0 ? 100 * (double)both / (double)all : 100;
+        rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known[which]);
     }
     rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);
     for (unsigned i = 0; i < PROPERTIES; i++) {
         const rocl_buf *x = &texts[i][A], *y = &texts[i][B];
         const bool same = i == KERNELS
-                              ? known_share(p, A) >= LIKE && known_share(p, B) >= LIKE
+                              ? known[A] >= LIKE && known[B] >= LIKE
                               : x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
         out->incomplete |= x->failed || y->failed;
         if (!same)
