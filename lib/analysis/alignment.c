@@ -212,9 +212,10 @@ static bool keeps_place(const rocl_alignment *g, unsigned k, uint32_t place)
 }
 
 /* Adds the hunks of a lane of A and one of B, each [begin, end) in the texts. */
-static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint32_t end[SIDES])
+static bool add_hunks(rocl_alignment *g, const uint32_t a[2], const uint32_t b[2])
 {
-    uint32_t at[SIDES] = {begin[A], begin[B]};
+    uint32_t at[SIDES] = {a[0], b[0]};
+    const uint32_t end[SIDES] = {a[1], b[1]};
     while (at[A] < end[A] || at[B] < end[B]) {
         rocl_hunk h;
         for (unsigned k = A; k <= B; k++) {
@@ -228,8 +229,8 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
                 return false;
             g->hunks[g->hunk_count++] = h;
         }
-        for (; at[A] < end[A] && keeps_place(g, A, at[A]) && at[B] < end[B] &&
-               keeps_place(g, B, at[B]);)
+        while (at[A] < end[A] && keeps_place(g, A, at[A]) && at[B] < end[B] &&
+               keeps_place(g, B, at[B]))
             at[A]++, at[B]++;
     }
     return true;
@@ -237,18 +238,16 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
 
 static bool find_hunks(rocl_alignment *g)
 {
+    static const uint32_t none[2];
     bool good = true;
     for (uint32_t l = 0; l < g->side[A]->lane_count && good; l++) {
         const uint32_t other = g->lane_partner[A][l];
-        const bool pair = other != ROCL_NONE;
-        good = add_hunks(
-            g, (const uint32_t[]){g->lane_begin[A][l], pair ? g->lane_begin[B][other] : 0},
-            (const uint32_t[]){g->lane_begin[A][l + 1], pair ? g->lane_begin[B][other + 1] : 0});
+        good = add_hunks(g, &g->lane_begin[A][l],
+                         other != ROCL_NONE ? &g->lane_begin[B][other] : none);
     }
     for (uint32_t l = 0; l < g->side[B]->lane_count && good; l++)
         if (g->lane_partner[B][l] == ROCL_NONE)
-            good = add_hunks(g, (const uint32_t[]){0, g->lane_begin[B][l]},
-                             (const uint32_t[]){0, g->lane_begin[B][l + 1]});
+            good = add_hunks(g, none, &g->lane_begin[B][l]);
     return good;
 }
 

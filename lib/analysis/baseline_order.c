@@ -113,13 +113,10 @@ static bool read_tuple(order_reader *r, int64_t *to, unsigned count, int64_t lea
     return !r->wrong;
 }
 
-static void read_processes(order_reader *r)
+static void read_processes(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a process of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[2]; /* rank, pid */
-    if (!enter_array(r, wrong))
-        return;
     while (read_tuple(r, v, 2, INT64_MIN, wrong)) {
         if (v[0] < -1 || v[0] > INT32_MAX)
             r->wrong = wrong;
@@ -130,13 +127,10 @@ static void read_processes(order_reader *r)
     }
 }
 
-static void read_steps(order_reader *r)
+static void read_steps(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a step of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[6]; /* process, number, wall, busy and kernel time, kernels */
-    if (!enter_array(r, wrong))
-        return;
     while (read_tuple(r, v, 6, 0, wrong)) {
         const uint32_t last = to->step_count ? to->steps[to->step_count - 1].process : 0;
         if (v[0] < last || (size_t)v[0] >= to->process_count || to->step_count == ROCL_STEPS_MOST)
@@ -153,14 +147,11 @@ static void read_steps(order_reader *r)
     }
 }
 
-static void read_lanes(order_reader *r)
+static void read_lanes(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a lane of the order is not valid";
     rocl_side_steps *to = r->to;
     rocl_json_token v;
     int64_t process;
-    if (!enter_array(r, wrong))
-        return;
     while (is_good(r) && rocl_json_element(r->json, &v)) {
         rocl_buf name = {0};
         if (!enter_array(r, wrong))
@@ -183,13 +174,10 @@ static void read_lanes(order_reader *r)
     }
 }
 
-static void read_kernels(order_reader *r)
+static void read_kernels(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a kernel of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[3]; /* name, lane, duration */
-    if (!enter_array(r, wrong))
-        return;
     while (is_good(r) && read_integers(r, v, 3, 0, wrong)) {
         if ((size_t)v[0] >= r->key_count || (size_t)v[1] >= to->lane_count ||
             to->kernel_count == ROCL_SEQUENCE_MOST)
@@ -242,10 +230,13 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
         [CHOSEN] = ROCL_JSON_KEY("chosen"),       [LANES] = ROCL_JSON_KEY("lanes"),
         [KERNELS] = ROCL_JSON_KEY("kernels"),     [LEFT_OUT] = ROCL_JSON_KEY("left_out"),
         [LEFT_NS] = ROCL_JSON_KEY("left_out_ns"), [LACK] = ROCL_JSON_KEY("lacks")};
-    static void (*const readers[KEYS])(order_reader *) = {[PROCESSES] = read_processes,
-                                                          [STEPS] = read_steps,
-                                                          [LANES] = read_lanes,
-                                                          [KERNELS] = read_kernels};
+    static const struct {
+        void (*read)(order_reader *r, const char *wrong);
+        const char *wrong;
+    } arrays[KEYS] = {[PROCESSES] = {read_processes, "a process of the order is not valid"},
+                      [STEPS] = {read_steps, "a step of the order is not valid"},
+                      [LANES] = {read_lanes, "a lane of the order is not valid"},
+                      [KERNELS] = {read_kernels, "a kernel of the order is not valid"}};
     order_reader r = {.json = json, .to = s, .keys = keys, .key_count = key_count};
     rocl_json_token v;
     uint64_t number = 0;
@@ -255,8 +246,9 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
     if (!rocl_json_enter(json, ROCL_JSON_OBJECT))
         r.wrong = "the order is not an object";
     for (int key; is_good(&r) && (key = rocl_json_member(json, members, KEYS, &v)) >= 0;)
-        if (readers[key]) {
-            readers[key](&r);
+        if (arrays[key].read) {
+            if (enter_array(&r, arrays[key].wrong))
+                arrays[key].read(&r, arrays[key].wrong);
         } else if (key == MARKER || key == BYTES) {
             read_marker(&r, &v, key == BYTES);
         } else if (key == LACK) {

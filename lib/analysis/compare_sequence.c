@@ -262,36 +262,26 @@ const rocl_table_def rocl_compare_sequence_table = {&rocl_compare_tab, "compare_
 
 /* ---- what it is of, or why it is not there --------------------------------------------------- */
 
-/* "step 5 of rank 0" */
-static void put_step(char *to, size_t size, const rocl_side_steps *s)
-{
-    char rank[48];
-    const rocl_side_step *step = &s->steps[s->chosen];
-    const rocl_side_process *p = &s->processes[step->process];
-    rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, rank);
-    snprintf(to, size, "step %" PRIu64 " of %s", step->number, rank);
-}
-
 static void put_note(const rocl_report_rows *r, const edits *e)
 {
     const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
-    char of[SIDES][80] = {"", ""};
+    char of[256] = "without steps, of all kernels", step[SIDES][80]; /* "step 5 of rank 0" */
     uint64_t staying = 0;
     for (uint32_t i = 0; i < a->kernel_count; i++)
         staying += e->g.partner[A][i] && !e->g.moved[A][i];
-    const char *cut = e->g.minimal ? "" : "; with so many differences there may be more";
-    if (a->marker) {
-        put_step(of[A], sizeof of[A], a);
-        put_step(of[B], sizeof of[B], b);
-        rocl_set_note(r,
-                      "%s in A and %s in B, each of the median wall time: %" PRIu64
-                      " of %zu and %zu kernels are the same in the same order%s",
-                      of[A], of[B], staying, a->kernel_count, b->kernel_count, cut);
-    } else
-        rocl_set_note(r,
-                      "without steps, of all kernels: %" PRIu64
-                      " of %zu and %zu are the same in the same order%s",
-                      staying, a->kernel_count, b->kernel_count, cut);
+    for (unsigned k = A; k <= B && a->marker; k++) {
+        char rank[48];
+        const rocl_side_step *is = &e->g.side[k]->steps[e->g.side[k]->chosen];
+        const rocl_side_process *p = &e->g.side[k]->processes[is->process];
+        rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, rank);
+        snprintf(step[k], sizeof step[k], "step %" PRIu64 " of %s", is->number, rank);
+    }
+    if (a->marker)
+        snprintf(of, sizeof of, "%s in A and %s in B, each of the median wall time", step[A],
+                 step[B]);
+    rocl_set_note(r, "%s: %" PRIu64 " of %zu and %zu %sare the same in the same order%s", of,
+                  staying, a->kernel_count, b->kernel_count, a->marker ? "kernels " : "",
+                  e->g.minimal ? "" : "; with so many differences there may be more");
 }
 
 /* NULL: there are kernels to align. */

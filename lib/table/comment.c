@@ -80,20 +80,16 @@ static void put_rows(rocl_table_writer *w, const rocl_table *t, const size_t *ro
         rocl_datum_put_displayed(&names[i], rocl_table_cell(t, rows[i], columns[0]),
                                  ROCL_UNIT_TEXT);
     w->buf.failed |= !rocl_table_shorten(names, n, NAME_WIDTH);
-    for (size_t c = 0; c < count; c++) {
-        rocl_buf_str(&w->buf, "| ");
-        rocl_buf_str(&w->buf, t->columns[columns[c]].title);
-        rocl_buf_byte(&w->buf, ' ');
-    }
+    for (size_t c = 0; c < count; c++)
+        rocl_buf_printf(&w->buf, "| %s ", t->columns[columns[c]].title);
     rocl_buf_str(&w->buf, "|\n");
     for (size_t c = 0; c < count; c++)
         rocl_buf_str(&w->buf, rocl_column_is_number(&t->columns[columns[c]]) ? "|---:" : "|---");
     rocl_buf_str(&w->buf, "|\n");
     for (size_t i = 0; i < n; i++) {
         /* The first columns of names that are shortened. */
-        const rocl_buf *name = &names[i];
         rocl_buf_str(&w->buf, "| ");
-        rocl_table_put_escaped(&w->buf, name->data, name->len);
+        rocl_table_put_escaped(&w->buf, names[i].data, names[i].len);
         rocl_buf_byte(&w->buf, ' ');
         for (size_t c = 1; c < count; c++)
             rocl_table_put_markdown_cell(w, t, rocl_table_cell(t, rows[i], columns[c]), columns[c]);

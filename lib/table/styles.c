@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/kinds.h"
 #include "model/trace.h"
@@ -199,7 +200,6 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
     const double unit = summary_units[w->summary.unit].ns;
     for (size_t i = 0; i < n; i++) {
         const summary_row *r = &lines[i].row;
-        char text[256];
         if (!(lines[i].bit & set))
             continue;
         size_t name = measure_name(w, &lines[i]);
@@ -207,21 +207,18 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
         rocl_buf_str(b, "| ");
         rocl_buf_put(b, w->scratch.data, w->scratch.len);
         rocl_buf_fill(b, ' ', name_width - name);
-        snprintf(text, sizeof text, " | %-*s | %15lld |", (int)domain_width,
-                 profiler_name(lines[i].domain), (long long)r->calls);
-        rocl_buf_str(b, text);
+        rocl_buf_printf(b, " | %-*s | %15lld |", (int)domain_width, profiler_name(lines[i].domain),
+                        (long long)r->calls);
         put_summary_time(b, r->total, w->summary.unit);
-        snprintf(text, sizeof text, " %15.3e | %13.6f |", r->average / unit,
-                 total > 0 ? 100 * (double)r->total / total : 0);
-        rocl_buf_str(b, text);
+        rocl_buf_printf(b, " %15.3e | %13.6f |", r->average / unit,
+                        total > 0 ? 100 * (double)r->total / total : 0);
         if (r->range) {
             put_summary_time(b, r->min, w->summary.unit);
             put_summary_time(b, r->max, w->summary.unit);
-            snprintf(text, sizeof text, " %15.3e |\n", r->stddev / unit);
+            rocl_buf_printf(b, " %15.3e |\n", r->stddev / unit);
         } else {
-            snprintf(text, sizeof text, " %15s | %15s | %15s |\n", "", "", "");
+            rocl_buf_printf(b, " %15s | %15s | %15s |\n", "", "", "");
         }
-        rocl_buf_str(b, text);
         rocl_table_end_row(w);
     }
     rocl_buf_byte(b, '\n');
@@ -231,9 +228,8 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
 static int compare_by_total(const void *a, const void *b)
 {
     const line *x = a, *y = b;
-    if (x->row.total != y->row.total)
-        return x->row.total < y->row.total ? 1 : -1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    const int c = rocl_number_order(y->row.total, x->row.total);
+    return c ? c : rocl_number_order((int64_t)x->index, (int64_t)y->index);
 }
 
 void rocl_table_write_console(rocl_table_writer *w)
@@ -262,15 +258,12 @@ void rocl_table_write_console(rocl_table_writer *w)
     qsort(lines, n, sizeof *lines, compare_by_total);
     /* Rows of the same group follow each other. */
     for (size_t row = 0; (all || o->groups) && groups && row < groups->row_count;) {
-        const rocl_datum *group = rocl_table_cell(groups, row, 0), *next = group;
+        const size_t first = row;
         uint32_t set = 0;
-        while (next->len == group->len && !memcmp(next->text, group->text, group->len)) {
+        for (; row < groups->row_count && rocl_cell_is_same(groups, first, row, 0); row++) {
             const domain *d =
                 find_domain(rocl_datum_str(rocl_table_find_cell(groups, row, "domain")));
             set |= d ? 1u << (d - domains) : 0;
-            if (++row == groups->row_count)
-                break;
-            next = rocl_table_cell(groups, row, 0);
         }
         put_block(w, lines, n, set);
     }
@@ -408,9 +401,9 @@ typedef struct name_list {
 
 typedef struct files {
     const rocl_style_options *opt;
-    name_list functions, descriptors; /* kernels as the trace knows them */
-    rocl_buf text;                    /* of the file that is being made */
-    rocl_out *outs[DOMAINS + 1];      /* complete, without their names yet */
+    name_list kernels[2];        /* known by their descriptors, and by their functions */
+    rocl_buf text;               /* of the file that is being made */
+    rocl_out *outs[DOMAINS + 1]; /* complete, without their names yet */
     size_t count;
     uint64_t bytes;
 } files;
@@ -425,7 +418,6 @@ static bool has_name(const name_list *l, const char *name)
     return l->count && bsearch(&name, l->names, l->count, sizeof name, compare_names);
 }
 
-/* Which kernels are known by their descriptors, and which by their functions. */
 static rocl_status list_kernels(files *f, rocl_error *err)
 {
     const rocl_trace *t = f->opt->trace;
@@ -433,16 +425,15 @@ static rocl_status list_kernels(files *f, rocl_error *err)
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t k = 0; k < c->kernel_count; k++) {
             const rocl_kernel *kernel = &c->kernels[k];
-            name_list *to = kernel->is_function ? &f->functions : &f->descriptors;
+            name_list *to = &f->kernels[kernel->is_function];
             if (!ROCL_GROW(to->names, to->cap, to->count + 1))
                 return rocl_fail_memory(err);
             to->names[to->count++] = rocl_str(t, kernel->shown);
         }
     }
-    name_list *lists[] = {&f->functions, &f->descriptors};
-    for (size_t i = 0; i < 2; i++)
-        if (lists[i]->count)
-            qsort(lists[i]->names, lists[i]->count, sizeof *lists[i]->names, compare_names);
+    for (name_list *l = f->kernels; l < f->kernels + 2; l++)
+        if (l->count)
+            qsort(l->names, l->count, sizeof *l->names, compare_names);
     return ROCL_OK;
 }
 
@@ -455,8 +446,8 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     rocl_buf_byte(&raw, '\0');
     raw.len -= !raw.failed;
     const bool described = s == ROCL_STYLE_ROCPROF && kernel && raw.len &&
-                           (!has_name(&f->functions, (const char *)raw.data) ||
-                            has_name(&f->descriptors, (const char *)raw.data));
+                           (!has_name(&f->kernels[true], (const char *)raw.data) ||
+                            has_name(&f->kernels[false], (const char *)raw.data));
     /* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
     if (described && f->opt->descriptors)
         rocl_buf_str(&raw, memchr(raw.data, '(', raw.len) ? " [clone .kd]" : ".kd");
@@ -546,8 +537,8 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
         st = of_domains->row_count ? write_file(&f, "domain", err) : ROCL_OK;
     }
     rocl_buf_free(&f.text);
-    free(f.functions.names);
-    free(f.descriptors.names);
+    free(f.kernels[false].names);
+    free(f.kernels[true].names);
     if (report)
         *report = (rocl_written){.files = f.count, .bytes = f.bytes};
     if (st == ROCL_OK)
