@@ -49,6 +49,7 @@ typedef struct pair {
     status status;
     const char *significant;
     bool differ;       /* not the same durations, each as often */
+    bool tested;       /* limits are for it */
     bool further_step; /* only B has it, but it is a step, of which A has others */
     int64_t change, calls_change, duration_change; /* the latter INT64_MIN unless it is in both */
     double change_percent, average_percent;
@@ -541,7 +542,7 @@ static bool is_small(int64_t total, int64_t whole)
 }
 
 /* rule: of the average, or of the total. */
-static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool small, double limit)
+static rocl_judgement judge_pair(const pair *p, bool average, bool small, double limit)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
     const bool added = p->status == ADDED;
@@ -559,7 +560,7 @@ static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool 
      * said of the average. */
     const bool open = p->test.least >= LEVEL, doubt = average && !(p->test.p < LEVEL);
     rocl_judge(&j,
-               !tested                ? "communication: --include kernel tests it"
+               !p->tested             ? "communication: --include kernel tests it"
                : !small               ? NULL
                : p->status == REMOVED ? "it is not in B"
                : p->further_step      ? "a step, of which A has others"
@@ -591,30 +592,27 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
     rocl_limits limits = rocl_limits_begin(g);
     int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
     const bool averages = isfinite(g->average);
-    bool *tested = calloc(p->count + 1, sizeof *tested);
-    out->incomplete |= !tested;
-    for (size_t i = 0; tested && i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name,
-                                     (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
-        for (unsigned k = A; tested[i] && k <= B; k++) {
+    for (size_t i = 0; i < p->count; i++) {
+        pair *pr = &p->all[i];
+        pr->tested = rocl_limits_test(&limits, c, pr->domain, pr->name,
+                                      (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
+        for (unsigned k = A; pr->tested && k <= B; k++) {
             totals[pr->domain][k] = rocl_add_saturated(totals[pr->domain][k], pr->of[k].total);
             all[k] = rocl_add_saturated(all[k], pr->of[k].total);
         }
     }
-    for (size_t i = 0; tested && i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        if (!tested[i] && pr->domain != ROCL_DOMAIN_KERNELS)
+        if (!pr->tested && pr->domain != ROCL_DOMAIN_KERNELS)
             continue;
-        const rocl_judgement j[] = {judge_pair(pr, true, tested[i], small, g->average),
-                                    judge_pair(pr, false, tested[i], small, g->total)};
+        const rocl_judgement j[] = {judge_pair(pr, true, small, g->average),
+                                    judge_pair(pr, false, small, g->total)};
         rocl_limits_add(&limits, &j[0],
                         j[0].verdict == ROCL_VERDICT_FAILED ? &g->grown : &g->not_judged, averages,
                         out);
         rocl_limits_add(&limits, &j[1], &g->total_names, g->totals, out);
     }
-    free(tested);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
                                               is_small(totals[d][B], all[B]), g->total);

@@ -17,15 +17,19 @@ enum { A, B, SIDES };
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Steps of both sides, or SIZE_MAX where a side has none. */
-typedef struct step_pair {
-    size_t of[SIDES];
-    bool by_number;
-} step_pair;
+enum { NUMBER, WALL, BUSY, KERNEL_TIME, KERNELS, QUANTITIES, CHANGE = SIDES };
+
+/* Sums if it stands for several steps; changes of those that both sides have. */
+typedef struct step_row {
+    const char *place[SIDES], *aligned;
+    int64_t of[QUANTITIES][SIDES + 1]; /* of A, of B, the change; INT64_MIN: none */
+    double percent;
+} step_row;
 
 typedef struct step_pairs {
     const rocl_side_steps *side[SIDES];
-    step_pair *all;
+    rocl_tables *out; /* owns the texts */
+    step_row *all;
     size_t count, cap;
     size_t by_number, by_order;
 } step_pairs;
@@ -87,11 +91,41 @@ static size_t match_numbers(const step_pairs *p, stretch a, stretch b, size_t *p
     return good ? found : SIZE_MAX;
 }
 
+/* Steps of both sides, or SIZE_MAX where a side has none. */
+static step_row describe_pair(const step_pairs *p, const size_t step[SIDES], bool by_number)
+{
+    step_row row = {.percent = NAN};
+    const bool both = step[A] != SIZE_MAX && step[B] != SIZE_MAX;
+    for (unsigned q = 0; q < QUANTITIES; q++)
+        for (unsigned k = A; k <= CHANGE; k++)
+            row.of[q][k] = INT64_MIN;
+    for (unsigned k = A; k <= B; k++) {
+        char label[48];
+        if (step[k] == SIZE_MAX)
+            continue;
+        const rocl_side_step *s = &p->side[k]->steps[step[k]];
+        const rocl_side_process *of = &p->side[k]->processes[s->process];
+        const int64_t values[QUANTITIES] = {(int64_t)s->number, s->wall, s->busy, s->kernel_ns,
+                                            (int64_t)s->kernels};
+        for (unsigned q = 0; q < QUANTITIES; q++)
+            row.of[q][k] = values[q];
+        rocl_rank_name(&(rocl_rank){.number = of->rank, .pid = of->pid}, label);
+        row.place[k] = rocl_tables_text(p->out, label, strlen(label));
+    }
+    for (unsigned q = WALL; q <= KERNEL_TIME && both; q++)
+        row.of[q][CHANGE] = row.of[q][B] - row.of[q][A];
+    if (both) {
+        row.aligned = by_number ? "number" : "order";
+        row.percent = rocl_percent(row.of[WALL][CHANGE], row.of[WALL][A]);
+    }
+    return row;
+}
+
 static bool add_pair(step_pairs *p, size_t a, size_t b, bool by_number)
 {
     if (!ROCL_GROW(p->all, p->cap, p->count + 1))
         return false;
-    p->all[p->count++] = (step_pair){{a, b}, by_number};
+    p->all[p->count++] = describe_pair(p, (const size_t[]){a, b}, by_number);
     if (a != SIZE_MAX && b != SIZE_MAX)
         *(by_number ? &p->by_number : &p->by_order) += 1;
     return true;
@@ -147,15 +181,6 @@ static bool pair_all(step_pairs *p)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { NUMBER, WALL, BUSY, KERNEL_TIME, KERNELS, QUANTITIES, CHANGE = SIDES };
-
-/* Sums if it stands for several steps; changes of those that both sides have. */
-typedef struct step_row {
-    const char *place[SIDES], *aligned;
-    int64_t of[QUANTITIES][SIDES + 1]; /* of A, of B, the change; INT64_MIN: none */
-    double percent;
-} step_row;
-
 #define CELL(field)              ROCL_CELL(step_row, field)
 #define QUANTITY(quantity, side) ROCL_CELL_BY(rocl_field_or_none, step_row, of[quantity][side])
 #define SUM(quantity, side)      ROCL_IN_REST, QUANTITY(quantity, side)
@@ -183,35 +208,6 @@ static const rocl_column columns[] = {
 const rocl_table_def rocl_compare_steps_table = {&rocl_compare_tab, "compare_steps",
                                                  "Steps from A to B", ROCL_COLUMNS(columns)};
 
-static step_row describe_pair(const step_pairs *p, const step_pair *pair, rocl_tables *out)
-{
-    step_row row = {.percent = NAN};
-    const bool both = pair->of[A] != SIZE_MAX && pair->of[B] != SIZE_MAX;
-    for (unsigned q = 0; q < QUANTITIES; q++)
-        for (unsigned k = A; k <= CHANGE; k++)
-            row.of[q][k] = INT64_MIN;
-    for (unsigned k = A; k <= B; k++) {
-        char label[48];
-        if (pair->of[k] == SIZE_MAX)
-            continue;
-        const rocl_side_step *s = &p->side[k]->steps[pair->of[k]];
-        const rocl_side_process *of = &p->side[k]->processes[s->process];
-        const int64_t values[QUANTITIES] = {(int64_t)s->number, s->wall, s->busy, s->kernel_ns,
-                                            (int64_t)s->kernels};
-        for (unsigned q = 0; q < QUANTITIES; q++)
-            row.of[q][k] = values[q];
-        rocl_rank_name(&(rocl_rank){.number = of->rank, .pid = of->pid}, label);
-        row.place[k] = rocl_tables_text(out, label, strlen(label));
-    }
-    for (unsigned q = WALL; q <= KERNEL_TIME && both; q++)
-        row.of[q][CHANGE] = row.of[q][B] - row.of[q][A];
-    if (both) {
-        row.aligned = pair->by_number ? "number" : "order";
-        row.percent = rocl_percent(row.of[WALL][CHANGE], row.of[WALL][A]);
-    }
-    return row;
-}
-
 static void add_row(void *into, const void *from)
 {
     step_row *sum = into;
@@ -229,27 +225,22 @@ static void add_row(void *into, const void *from)
 rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_steps *b,
                                    rocl_tables *out, const rocl_collector *c, rocl_error *err)
 {
-    step_pairs p = {.side = {a, b}};
+    step_pairs p = {.side = {a, b}, .out = out};
     if (!a->marker || !b->marker)
         return ROCL_OK;
-    step_row *rows = NULL;
-    bool good = pair_all(&p);
-    if (good && (rows = malloc((p.count + 1) * sizeof *rows))) {
-        for (size_t i = 0; i < p.count; i++)
-            rows[i] = describe_pair(&p, &p.all[i], out);
+    const bool good = pair_all(&p);
+    if (good) {
         const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_steps_table, 0);
         char marker[200], number[48] = "", order[48] = "";
-        r.out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
+        out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
         if (p.by_number)
             snprintf(number, sizeof number, ", %zu aligned by number", p.by_number);
         if (p.by_order)
             snprintf(order, sizeof order, ", %zu aligned by order", p.by_order);
         rocl_set_note(&r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
                       a->step_count == 1 ? "" : "s", b->step_count, number, order);
-        rocl_add_top_rows(&r, rows, p.count, sizeof *rows, add_row);
+        rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_row);
     }
-    good = rows;
-    free(rows);
     free(p.all);
     return good ? ROCL_OK : rocl_fail_memory(err);
 }
