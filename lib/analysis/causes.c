@@ -116,12 +116,12 @@ static void add_row(void *sum, const void *row)
 
 static cause_row row_of_sum(rocl_cause cause, const char *class, const rocl_cause_sum *s)
 {
-    const bool both = cause < ROCL_CAUSE_ADDED; /* totals are of names, not of pieces of them */
+    const bool piece = cause < ROCL_CAUSE_ADDED; /* of what names changed by: it has no totals */
     return (cause_row){.cause = cause,
                        .class = class,
                        .names = s->names,
-                       .total = {both ? INT64_MIN : rocl_narrow(s->total[0]),
-                                 both ? INT64_MIN : rocl_narrow(s->total[1])},
+                       .total = {piece ? INT64_MIN : rocl_narrow(s->total[0]),
+                                 piece ? INT64_MIN : rocl_narrow(s->total[1])},
                        .change = rocl_narrow(s->change),
                        .most_change = rocl_narrow(s->most_change),
                        .most = s->most};

@@ -7,6 +7,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/activity.h"
+#include "analysis/report.h"
 #include "analysis/side_key.h"
 #include "base/array.h"
 #include "table/format.h"
@@ -28,11 +29,10 @@ bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
     const rocl_datum d = {
         .type = ROCL_DATUM_TEXT, .text = s->marker, .len = (uint32_t)s->marker_len};
     rocl_datum_put_displayed(&text, &d, ROCL_UNIT_TEXT);
-    size_t n = text.len < size - 4 ? text.len : size - 4;
-    while (n && n < text.len && (text.data[n] & 0xc0) == 0x80)
-        n--; /* the end is not within a character */
-    snprintf(to, size, "%.*s%s", (int)n, n ? (const char *)text.data : "",
-             n < text.len ? "..." : "");
+    rocl_buf_byte(&text, '\0');
+    const char *shown = text.failed ? "" : (const char *)text.data;
+    const int n = rocl_name_prefix(shown, size - 4);
+    snprintf(to, size, "%.*s%s", n, shown, shown[n] ? "..." : "");
     const bool good = !text.failed;
     rocl_buf_free(&text);
     return good;
