@@ -69,11 +69,9 @@ typedef struct lane_pair {
 static int compare_lane_pairs(const void *a, const void *b)
 {
     const lane_pair *x = a, *y = b;
-    if (x->common != y->common)
-        return x->common > y->common ? -1 : 1;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return x->b < y->b ? -1 : x->b > y->b;
+    int c = rocl_compare_u32(&y->common, &x->common);
+    c = c ? c : rocl_compare_u32(&x->a, &y->a);
+    return c ? c : rocl_compare_u32(&x->b, &y->b);
 }
 
 /* The symbols of each lane in order. NULL: memory is out. */
@@ -155,18 +153,13 @@ typedef struct lone_place {
     uint32_t symbol, process, place;
 } lone_place;
 
-static int compare_owners(const lone_place *x, const lone_place *y)
-{
-    if (x->symbol != y->symbol)
-        return x->symbol < y->symbol ? -1 : 1;
-    return x->process < y->process ? -1 : x->process > y->process;
-}
+ROCL_COMPARE_MEMBERS(compare_owners, lone_place, symbol, process)
 
 static int compare_places(const void *a, const void *b)
 {
-    const lone_place *x = a, *y = b;
-    const int c = compare_owners(x, y);
-    return c ? c : x->place < y->place ? -1 : x->place > y->place;
+    const int c = compare_owners(a, b);
+    return c ? c
+             : rocl_compare_u32(&((const lone_place *)a)->place, &((const lone_place *)b)->place);
 }
 
 static lone_place *list_lone(const rocl_alignment *g, unsigned k, const uint32_t *symbols,
@@ -219,9 +212,10 @@ static bool keeps_place(const rocl_alignment *g, unsigned k, uint32_t place)
 }
 
 /* Adds the hunks of a lane of A and one of B, each [begin, end) in the texts. */
-static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint32_t end[SIDES])
+static bool add_hunks(rocl_alignment *g, const uint32_t a[2], const uint32_t b[2])
 {
-    uint32_t at[SIDES] = {begin[A], begin[B]};
+    uint32_t at[SIDES] = {a[0], b[0]};
+    const uint32_t end[SIDES] = {a[1], b[1]};
     while (at[A] < end[A] || at[B] < end[B]) {
         rocl_hunk h;
         for (unsigned k = A; k <= B; k++) {
@@ -235,8 +229,8 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
                 return false;
             g->hunks[g->hunk_count++] = h;
         }
-        for (; at[A] < end[A] && keeps_place(g, A, at[A]) && at[B] < end[B] &&
-               keeps_place(g, B, at[B]);)
+        while (at[A] < end[A] && keeps_place(g, A, at[A]) && at[B] < end[B] &&
+               keeps_place(g, B, at[B]))
             at[A]++, at[B]++;
     }
     return true;
@@ -244,18 +238,16 @@ static bool add_hunks(rocl_alignment *g, const uint32_t begin[SIDES], const uint
 
 static bool find_hunks(rocl_alignment *g)
 {
+    static const uint32_t none[2];
     bool good = true;
     for (uint32_t l = 0; l < g->side[A]->lane_count && good; l++) {
         const uint32_t other = g->lane_partner[A][l];
-        const bool pair = other != ROCL_NONE;
-        good = add_hunks(
-            g, (const uint32_t[]){g->lane_begin[A][l], pair ? g->lane_begin[B][other] : 0},
-            (const uint32_t[]){g->lane_begin[A][l + 1], pair ? g->lane_begin[B][other + 1] : 0});
+        good = add_hunks(g, &g->lane_begin[A][l],
+                         other != ROCL_NONE ? &g->lane_begin[B][other] : none);
     }
     for (uint32_t l = 0; l < g->side[B]->lane_count && good; l++)
         if (g->lane_partner[B][l] == ROCL_NONE)
-            good = add_hunks(g, (const uint32_t[]){0, g->lane_begin[B][l]},
-                             (const uint32_t[]){0, g->lane_begin[B][l + 1]});
+            good = add_hunks(g, none, &g->lane_begin[B][l]);
     return good;
 }
 

@@ -57,7 +57,7 @@ static void free_file(file *f)
 
 static bool is_name(const entry *e, const char *name)
 {
-    return e->name.len == strlen(name) && !memcmp(e->name.data, name, e->name.len);
+    return rocl_view_is((rocl_view){(const char *)e->name.data, e->name.len}, name);
 }
 
 static rocl_status load_bytes(file *f, int fd, rocl_error *err)
@@ -148,17 +148,16 @@ static rocl_status index_file(file *f, rocl_error *err)
     return st;
 }
 
-/* *exists NULL: it must. Free it also after a failure. */
-static rocl_status open_file(file *f, const char *path, bool *exists, rocl_error *err)
+/* Free it also after a failure. */
+static rocl_status open_file(file *f, const char *path, bool may_lack, rocl_error *err)
 {
     *f = (file){.path = strdup(path)};
     if (!f->path)
         return rocl_fail_memory(err);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (exists)
-        *exists = fd >= 0;
     if (fd < 0)
-        return exists && errno == ENOENT ? ROCL_OK : rocl_fail_system(err, ROCL_INPUT, path, errno);
+        return may_lack && errno == ENOENT ? ROCL_OK
+                                           : rocl_fail_system(err, ROCL_INPUT, path, errno);
     rocl_status st = load_bytes(f, fd, err);
     close(fd);
     return st == ROCL_OK ? index_file(f, err) : st;
@@ -301,24 +300,23 @@ static void put_side(writer *w, const rocl_side *s, const char *name, const name
                      rocl_sorter *sorted)
 {
     const rocl_gpu_sums *g = &s->gpu_time;
-    bool first = true;
+    const char *before = "";
     rocl_buf_str(&w->text, "{\"name\":");
-    rocl_baseline_put_string(&w->text, name, strlen(name));
+    rocl_json_put_string(&w->text, name, strlen(name));
     rocl_buf_str(&w->text, ",\n\"header\":{");
     for (unsigned i = 0; i < ROCL_HEADER_FIELDS; i++) {
         const rocl_datum *d = &s->header[i];
         if (d->type != ROCL_DATUM_TEXT && d->type != ROCL_DATUM_INT)
             continue;
-        rocl_buf_printf(&w->text, "%s\"%s\":", first ? "" : ",", rocl_header_key(i));
-        first = false;
+        rocl_buf_printf(&w->text, "%s\"%s\":", before, rocl_header_key(i));
+        before = ",";
         if (d->type == ROCL_DATUM_TEXT)
-            rocl_baseline_put_string(&w->text, d->text, d->len);
+            rocl_json_put_string(&w->text, d->text, d->len);
         else
             rocl_buf_printf(&w->text, "%" PRId64, d->i);
     }
-    rocl_buf_byte(&w->text, '}');
-    rocl_buf_str(&w->text, ",\n\"gpus\":");
-    rocl_baseline_put_string(&w->text, (const char *)s->gpus.data, s->gpus.len);
+    rocl_buf_str(&w->text, "},\n\"gpus\":");
+    rocl_json_put_string(&w->text, (const char *)s->gpus.data, s->gpus.len);
     rocl_buf_printf(&w->text, ",\"processes\":%" PRIu64, s->processes);
     const rocl_i128 times[TIMES] = {g->gpus,
                                     g->work,
@@ -382,12 +380,11 @@ static rocl_status write_side(const rocl_side *s, const char *path, const char *
 rocl_status rocl_baseline_write(rocl_trace *t, const char *path, const char *name, rocl_error *err)
 {
     file old = {0};
-    bool exists = false;
     const char *is = name ? name : DEFAULT_NAME;
     if (!*is || strlen(is) > NAME_MAX_BYTES || !rocl_utf8_valid(is, strlen(is)) || strchr(is, ':'))
         return rocl_fail(err, ROCL_USAGE,
                          "the name of a baseline is a text of at most 200 bytes without a colon");
-    rocl_status st = strcmp(path, "-") ? open_file(&old, path, &exists, err) : ROCL_OK;
+    rocl_status st = strcmp(path, "-") ? open_file(&old, path, true, err) : ROCL_OK;
     rocl_sort_space *space = rocl_sort_space_new(t->opt.memory, t->opt.jobs, t->opt.tmpdir);
     rocl_side side = {.keys = rocl_strings_new(),
                       .wants_steps = true,
@@ -447,7 +444,7 @@ rocl_status rocl_baseline_read(rocl_baseline **out, const char *path, const char
     rocl_baseline *b = calloc(1, sizeof *b);
     if (!b)
         return rocl_fail_memory(err);
-    rocl_status st = open_file(&b->file, path, NULL, err);
+    rocl_status st = open_file(&b->file, path, false, err);
     if (st == ROCL_OK)
         st = choose_baseline(b, name, err);
     if (st == ROCL_OK)
@@ -567,8 +564,7 @@ static rocl_status read_durations(reader *r, uint32_t id, rocl_domain d, rocl_er
 static rocl_domain domain_named(rocl_view name)
 {
     rocl_domain d = 0;
-    while (d < ROCL_DOMAINS && (strlen(rocl_domain_name(d)) != name.n ||
-                                memcmp(rocl_domain_name(d), name.p, name.n) != 0))
+    while (d < ROCL_DOMAINS && !rocl_view_is(name, rocl_domain_name(d)))
         d++;
     return d;
 }
@@ -639,35 +635,26 @@ static rocl_status read_members(reader *r, rocl_error *err)
     const char *what;
     rocl_status st = ROCL_OK;
     for (int key; st == ROCL_OK && (key = rocl_json_member(&r->json, keys, KEYS, &v)) >= 0;)
-        switch (key) {
-        case HEADER:
+        if (key == HEADER) {
             st = read_header(r, err);
-            break;
-        case GPUS_TEXT:
+        } else if (key == TIMES_KEY) {
+            st = read_times(r, err);
+        } else if (key == GPUS_TEXT) {
             r->side->gpus.len = 0;
             if (v.kind == ROCL_JSON_STRING)
                 rocl_json_unescape(&r->side->gpus, v.text);
-            break;
-        case PROCESSES:
+        } else if (key == PROCESSES) {
             if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &r->side->processes))
                 st = fail_here(r, "processes is not a number", err);
-            break;
-        case ORDER:
-            if (!r->side->wants_steps)
-                break;
-            st = rocl_baseline_read_order(&r->json, &r->side->steps, r->ids, r->id_count, &what,
-                                          err);
-            if (what)
-                st = fail_here(r, what, err);
-            break;
-        case TIMES_KEY:
-            st = read_times(r, err);
-            break;
-        default:
+        } else if (key == NAMES) {
             if (!rocl_json_enter(&r->json, ROCL_JSON_ARRAY))
                 return fail_here(r, "names is not an array", err);
             while (st == ROCL_OK && rocl_json_element(&r->json, &v))
                 st = read_name(r, err);
+        } else if (r->side->wants_steps) { /* ORDER */
+            st = rocl_baseline_read_order(&r->json, &r->side->steps, r->ids, r->id_count, &what,
+                                          err);
+            st = what ? fail_here(r, what, err) : st;
         }
     return st;
 }

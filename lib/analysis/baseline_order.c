@@ -8,6 +8,7 @@
 #include "analysis/baseline_text.h"
 #include "analysis/distribution.h"
 #include "base/array.h"
+#include "base/text.h"
 
 /* The words for a rocl_side_lack. */
 static const char *const lacks[] = {
@@ -41,7 +42,7 @@ void rocl_baseline_put_order(rocl_buf *to, const rocl_side_steps *s, const uint3
     rocl_buf_str(to, ",\"lanes\":[");
     for (size_t i = 0; i < s->lane_count; i++) {
         rocl_buf_printf(to, "%s[%" PRIu32 ",", i ? "," : "", s->lanes[i].process);
-        rocl_baseline_put_string(to, s->lanes[i].name, strlen(s->lanes[i].name));
+        rocl_json_put_string(to, s->lanes[i].name, strlen(s->lanes[i].name));
         rocl_buf_byte(to, ']');
     }
     rocl_buf_str(to, "],\n\"kernels\":[");
@@ -77,17 +78,15 @@ static bool read_integers(order_reader *r, int64_t *to, unsigned count, int64_t 
                           const char *wrong)
 {
     rocl_json_token v;
-    for (unsigned i = 0; i < count; i++) {
-        if (!rocl_json_element(r->json, &v)) {
-            r->wrong = i ? wrong : NULL;
-            return false;
-        }
-        if (v.kind != ROCL_JSON_NUMBER || !rocl_json_int(v.text, &to[i]) || to[i] < least) {
+    bool good = true;
+    for (unsigned i = 0; i < count && good; i++) {
+        const bool more = rocl_json_element(r->json, &v);
+        good =
+            more && v.kind == ROCL_JSON_NUMBER && rocl_json_int(v.text, &to[i]) && to[i] >= least;
+        if (!good && (more || i))
             r->wrong = wrong;
-            return false;
-        }
     }
-    return true;
+    return good;
 }
 
 /* Enters the array that was just returned. */
@@ -105,25 +104,19 @@ static bool read_tuple(order_reader *r, int64_t *to, unsigned count, int64_t lea
                        const char *wrong)
 {
     rocl_json_token v;
-    if (!is_good(r) || !rocl_json_element(r->json, &v))
+    if (!is_good(r) || !rocl_json_element(r->json, &v) || !enter_array(r, wrong))
         return false;
-    if (!enter_array(r, wrong))
-        return false;
-    if (!read_integers(r, to, count, least, wrong)) {
+    if (read_integers(r, to, count, least, wrong))
+        rocl_json_leave(r->json);
+    else
         r->wrong = wrong;
-        return false;
-    }
-    rocl_json_leave(r->json);
-    return true;
+    return !r->wrong;
 }
 
-static void read_processes(order_reader *r)
+static void read_processes(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a process of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[2]; /* rank, pid */
-    if (!enter_array(r, wrong))
-        return;
     while (read_tuple(r, v, 2, INT64_MIN, wrong)) {
         if (v[0] < -1 || v[0] > INT32_MAX)
             r->wrong = wrong;
@@ -134,13 +127,10 @@ static void read_processes(order_reader *r)
     }
 }
 
-static void read_steps(order_reader *r)
+static void read_steps(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a step of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[6]; /* process, number, wall, busy and kernel time, kernels */
-    if (!enter_array(r, wrong))
-        return;
     while (read_tuple(r, v, 6, 0, wrong)) {
         const uint32_t last = to->step_count ? to->steps[to->step_count - 1].process : 0;
         if (v[0] < last || (size_t)v[0] >= to->process_count || to->step_count == ROCL_STEPS_MOST)
@@ -157,14 +147,11 @@ static void read_steps(order_reader *r)
     }
 }
 
-static void read_lanes(order_reader *r)
+static void read_lanes(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a lane of the order is not valid";
     rocl_side_steps *to = r->to;
     rocl_json_token v;
     int64_t process;
-    if (!enter_array(r, wrong))
-        return;
     while (is_good(r) && rocl_json_element(r->json, &v)) {
         rocl_buf name = {0};
         if (!enter_array(r, wrong))
@@ -187,13 +174,10 @@ static void read_lanes(order_reader *r)
     }
 }
 
-static void read_kernels(order_reader *r)
+static void read_kernels(order_reader *r, const char *wrong)
 {
-    static const char wrong[] = "a kernel of the order is not valid";
     rocl_side_steps *to = r->to;
     int64_t v[3]; /* name, lane, duration */
-    if (!enter_array(r, wrong))
-        return;
     while (is_good(r) && read_integers(r, v, 3, 0, wrong)) {
         if ((size_t)v[0] >= r->key_count || (size_t)v[1] >= to->lane_count ||
             to->kernel_count == ROCL_SEQUENCE_MOST)
@@ -246,6 +230,13 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
         [CHOSEN] = ROCL_JSON_KEY("chosen"),       [LANES] = ROCL_JSON_KEY("lanes"),
         [KERNELS] = ROCL_JSON_KEY("kernels"),     [LEFT_OUT] = ROCL_JSON_KEY("left_out"),
         [LEFT_NS] = ROCL_JSON_KEY("left_out_ns"), [LACK] = ROCL_JSON_KEY("lacks")};
+    static const struct {
+        void (*read)(order_reader *r, const char *wrong);
+        const char *wrong;
+    } arrays[KEYS] = {[PROCESSES] = {read_processes, "a process of the order is not valid"},
+                      [STEPS] = {read_steps, "a step of the order is not valid"},
+                      [LANES] = {read_lanes, "a lane of the order is not valid"},
+                      [KERNELS] = {read_kernels, "a kernel of the order is not valid"}};
     order_reader r = {.json = json, .to = s, .keys = keys, .key_count = key_count};
     rocl_json_token v;
     uint64_t number = 0;
@@ -255,30 +246,17 @@ rocl_status rocl_baseline_read_order(rocl_json *json, rocl_side_steps *s, const 
     if (!rocl_json_enter(json, ROCL_JSON_OBJECT))
         r.wrong = "the order is not an object";
     for (int key; is_good(&r) && (key = rocl_json_member(json, members, KEYS, &v)) >= 0;)
-        switch (key) {
-        case PROCESSES:
-            read_processes(&r);
-            break;
-        case MARKER:
-        case BYTES:
+        if (arrays[key].read) {
+            if (enter_array(&r, arrays[key].wrong))
+                arrays[key].read(&r, arrays[key].wrong);
+        } else if (key == MARKER || key == BYTES) {
             read_marker(&r, &v, key == BYTES);
-            break;
-        case STEPS:
-            read_steps(&r);
-            break;
-        case LANES:
-            read_lanes(&r);
-            break;
-        case KERNELS:
-            read_kernels(&r);
-            break;
-        case LACK:
+        } else if (key == LACK) {
             s->lack = ROCL_LACKS_MEMBERS;
             for (size_t i = 0; i < LACKS && v.kind == ROCL_JSON_STRING; i++)
                 if (lacks[i] && rocl_view_is(v.text, lacks[i]))
                     s->lack = (rocl_side_lack)i;
-            break;
-        default:
+        } else {
             if (v.kind != ROCL_JSON_NUMBER || !rocl_json_uint(v.text, &number) ||
                 number > INT64_MAX)
                 r.wrong = "a number of the order is not valid";

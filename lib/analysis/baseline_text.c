@@ -5,18 +5,11 @@
 
 #include "base/text.h"
 
-void rocl_baseline_put_string(rocl_buf *to, const char *p, size_t n)
-{
-    rocl_buf_byte(to, '"');
-    rocl_json_put(to, p, n);
-    rocl_buf_byte(to, '"');
-}
-
 void rocl_baseline_put_text(rocl_buf *to, const char *key, const char *p, size_t n)
 {
     if (rocl_utf8_valid(p, n)) {
         rocl_buf_printf(to, "\"%s\":", key);
-        rocl_baseline_put_string(to, p, n);
+        rocl_json_put_string(to, p, n);
         return;
     }
     rocl_buf_str(to, "\"bytes\":\"");

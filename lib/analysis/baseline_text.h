@@ -3,8 +3,6 @@
 
 #include "base/json.h"
 
-/* Adds "..." to JSON. */
-void rocl_baseline_put_string(rocl_buf *to, const char *p, size_t n);
 /* Adds a member: "KEY":"..." or, of a text that is not UTF-8, "bytes":"HEX". */
 void rocl_baseline_put_text(rocl_buf *to, const char *key, const char *p, size_t n);
 /* Appends the value of such a member. False: it is not one. */

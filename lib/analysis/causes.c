@@ -19,6 +19,12 @@ static rocl_i128 distance(rocl_i128 v)
     return v < 0 ? -v : v;
 }
 
+int rocl_compare_changes(int64_t a, int64_t b)
+{
+    const rocl_i128 x = distance(a), y = distance(b);
+    return (x < y) - (x > y);
+}
+
 int64_t rocl_narrow(rocl_i128 v)
 {
     return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
@@ -32,7 +38,7 @@ void rocl_split_change(const rocl_distribution *a, const rocl_distribution *b, r
     *duration = (rocl_i128)b->sum - (rocl_i128)a->sum - *calls;
 }
 
-void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, const char *name, size_t n,
+void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, rocl_view name,
                      const rocl_i128 total[2], rocl_i128 change)
 {
     rocl_cause_sum *s = &c->of[cause][cause < ROCL_CAUSE_KERNELS ? class : 0];
@@ -41,10 +47,9 @@ void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, const cha
     if (change == 0)
         return;
     const rocl_i128 is = distance(change), was = distance(s->most_change);
-    if (is > was || (is == was && rocl_compare_bytes(name, n, s->most, s->most_len) < 0)) {
+    if (is > was || (is == was && rocl_compare_views(name, s->most) < 0)) {
         s->most_change = change;
         s->most = name;
-        s->most_len = n;
     }
     s->change += change;
     s->names++;
@@ -56,11 +61,9 @@ typedef struct cause_row {
     rocl_cause cause; /* ROCL_CAUSES: all together */
     const char *class;
     uint64_t names;
-    bool has_totals;
-    int64_t total[2], change, most_change;
+    int64_t total[2], change, most_change; /* INT64_MIN: makes no sense */
     double percent;
-    const char *most;
-    size_t most_len;
+    rocl_view most;
 } cause_row;
 
 static rocl_datum field_cause(const rocl_report_rows *r, const void *field)
@@ -74,56 +77,22 @@ static rocl_datum field_cause(const rocl_report_rows *r, const void *field)
                                         [ROCL_CAUSE_BESIDE] = "work at once",
                                         [ROCL_CAUSE_IDLE] = "idle",
                                         [ROCL_CAUSES] = "all together"};
-    const char *name = names[*(const rocl_cause *)field];
-    return rocl_datum_text(r->out, name, strlen(name));
+    return rocl_field_string(r, &names[*(const rocl_cause *)field]);
 }
 
-static rocl_datum field_total_a(const rocl_report_rows *r, const void *row)
-{
-    const cause_row *c = row;
-    (void)r;
-    return c->has_totals ? rocl_datum_int(c->total[0]) : (rocl_datum){0};
-}
-
-static rocl_datum field_total_b(const rocl_report_rows *r, const void *row)
-{
-    const cause_row *c = row;
-    (void)r;
-    return c->has_totals ? rocl_datum_int(c->total[1]) : (rocl_datum){0};
-}
-
-static rocl_datum field_names(const rocl_report_rows *r, const void *field)
-{
-    const uint64_t n = *(const uint64_t *)field;
-    (void)r;
-    return n ? rocl_datum_int((int64_t)n) : (rocl_datum){0};
-}
-
-static rocl_datum field_most(const rocl_report_rows *r, const void *row)
-{
-    const cause_row *c = row;
-    return c->most ? rocl_datum_text(r->out, c->most, c->most_len) : (rocl_datum){0};
-}
-
-static rocl_datum field_most_change(const rocl_report_rows *r, const void *row)
-{
-    const cause_row *c = row;
-    (void)r;
-    return c->most ? rocl_datum_int(c->most_change) : (rocl_datum){0};
-}
-
-#define CELL(field) ROCL_CELL(cause_row, field)
+#define CELL(field)   ROCL_CELL(cause_row, field)
+#define BY(fn, field) ROCL_CELL_BY(rocl_field_##fn, cause_row, field)
 
 static const rocl_column columns[] = {
     {"cause", "Cause", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_cause, cause_row, cause)},
     {"class", "Class", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(class)},
-    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_names, cause_row, names)},
-    {"total_a_ns", "A", ROCL_UNIT_NS, ROCL_ALWAYS, field_total_a, 0},
-    {"total_b_ns", "B", ROCL_UNIT_NS, ROCL_ALWAYS, field_total_b, 0},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, BY(some, names)},
+    {"total_a_ns", "A", ROCL_UNIT_NS, ROCL_ALWAYS, BY(or_none, total[0])},
+    {"total_b_ns", "B", ROCL_UNIT_NS, ROCL_ALWAYS, BY(or_none, total[1])},
     {"change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, CELL(change)},
     {"change_percent", "Of A %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
-    {"most_change_ns", "The most", ROCL_UNIT_NS, ROCL_MINOR, field_most_change, 0},
-    {"most", "By", ROCL_UNIT_TEXT, ROCL_MINOR, field_most, 0},
+    {"most_change_ns", "The most", ROCL_UNIT_NS, ROCL_MINOR, BY(or_none, most_change)},
+    {"most", "By", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(most)},
 };
 
 const rocl_table_def rocl_causes_table = {&rocl_compare_tab, "compare_causes",
@@ -132,13 +101,9 @@ const rocl_table_def rocl_causes_table = {&rocl_compare_tab, "compare_causes",
 static int compare_rows(const void *a, const void *b)
 {
     const cause_row *x = a, *y = b;
-    const uint64_t p = x->change < 0 ? -(uint64_t)x->change : (uint64_t)x->change;
-    const uint64_t q = y->change < 0 ? -(uint64_t)y->change : (uint64_t)y->change;
-    if (p != q)
-        return p > q ? -1 : 1;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    return x->class && y->class ? strcmp(x->class, y->class) : 0;
+    int c = rocl_compare_changes(x->change, y->change);
+    c = c ? c : rocl_number_order(x->cause, y->cause);
+    return c ? c : x->class && y->class ? strcmp(x->class, y->class) : 0;
 }
 
 static void add_row(void *sum, const void *row)
@@ -151,23 +116,23 @@ static void add_row(void *sum, const void *row)
 
 static cause_row row_of_sum(rocl_cause cause, const char *class, const rocl_cause_sum *s)
 {
+    const bool piece = cause < ROCL_CAUSE_ADDED; /* of what names changed by: it has no totals */
     return (cause_row){.cause = cause,
                        .class = class,
                        .names = s->names,
-                       .has_totals = cause >= ROCL_CAUSE_ADDED,
-                       .total = {rocl_narrow(s->total[0]), rocl_narrow(s->total[1])},
+                       .total = {piece ? INT64_MIN : rocl_narrow(s->total[0]),
+                                 piece ? INT64_MIN : rocl_narrow(s->total[1])},
                        .change = rocl_narrow(s->change),
                        .most_change = rocl_narrow(s->most_change),
-                       .most = s->most,
-                       .most_len = s->most_len};
+                       .most = s->most};
 }
 
 static cause_row row_of_times(rocl_cause cause, rocl_i128 a, rocl_i128 b)
 {
     return (cause_row){.cause = cause,
-                       .has_totals = true,
                        .total = {rocl_narrow(a), rocl_narrow(b)},
-                       .change = rocl_narrow(b - a)};
+                       .change = rocl_narrow(b - a),
+                       .most_change = INT64_MIN};
 }
 
 static void put_note(const rocl_report_rows *r, const rocl_gpu_sums of[2], rocl_wall wall)

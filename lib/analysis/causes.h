@@ -25,8 +25,7 @@ typedef enum rocl_cause {
 typedef struct rocl_cause_sum {
     rocl_i128 total[2], change, most_change;
     uint64_t names;
-    const char *most; /* the name with the largest change; the caller's */
-    size_t most_len;
+    rocl_view most; /* the name with the largest change; the caller's */
 } rocl_cause_sum;
 
 typedef struct rocl_causes {
@@ -35,6 +34,8 @@ typedef struct rocl_causes {
 
 /* Absurd sums are cut off. */
 int64_t rocl_narrow(rocl_i128 v);
+/* The order of changes, the largest first. */
+int rocl_compare_changes(int64_t a, int64_t b);
 /* The change of a total from A to B, which both have, in two pieces: calls more or fewer at the
  * average of A, rounded towards zero; and the rest, which is B's calls being longer or shorter. */
 void rocl_split_change(const rocl_distribution *a, const rocl_distribution *b, rocl_i128 *calls,
@@ -42,7 +43,7 @@ void rocl_split_change(const rocl_distribution *a, const rocl_distribution *b, r
 
 /* A piece of the change of one name; total: in A and B. The name must live as long as the causes.
  */
-void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, const char *name, size_t n,
+void rocl_causes_add(rocl_causes *c, rocl_cause cause, unsigned class, rocl_view name,
                      const rocl_i128 total[2], rocl_i128 change);
 
 extern const rocl_table_tab rocl_compare_tab; /* all tables of a comparison are on it */

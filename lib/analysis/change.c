@@ -60,18 +60,12 @@ void rocl_change_explain(rocl_change *c, const rocl_tables *out)
     const rocl_datum *most = rocl_table_find_cell(t, i, "most");
     c->cause = rocl_datum_str(rocl_table_find_cell(t, i, "cause"));
     c->class = class->type == ROCL_DATUM_TEXT ? class->text : NULL;
-    c->most = most->type == ROCL_DATUM_TEXT ? most->text : NULL;
-    c->most_len = most->len;
+    if (most->type == ROCL_DATUM_TEXT)
+        c->most = (rocl_view){most->text, most->len};
     c->cause_change = rocl_datum_number(rocl_table_find_cell(t, i, "change_ns"));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
-
-static rocl_datum field_most(const rocl_report_rows *r, const void *row)
-{
-    const rocl_change *c = row;
-    return c->most ? rocl_datum_text(r->out, c->most, c->most_len) : (rocl_datum){0};
-}
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(rocl_change, field)
 #define NS(field)   ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_number, rocl_change, field)
@@ -86,7 +80,7 @@ static const rocl_column columns[] = {
     {"cause", "Largest cause", ROCL_UNIT_TEXT, CELL(cause)},
     {"class", "Class", ROCL_UNIT_TEXT, CELL(class)},
     {"cause_change_ns", "By it", NS(cause_change)},
-    {"most", "The most by", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_most, 0},
+    {"most", "The most by", ROCL_UNIT_TEXT, CELL(most)},
 };
 
 const rocl_table_def rocl_change_table = {&rocl_compare_tab, "compare_change", "Change",

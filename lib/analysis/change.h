@@ -12,8 +12,8 @@ typedef struct rocl_change {
     size_t runs[2]; /* of A and B */
     uint64_t gpus;  /* whose times are added up in the cause */
     /* What the change comes from the most. */
-    const char *cause, *class, *most;
-    size_t most_len;
+    const char *cause, *class;
+    rocl_view most;
     double cause_change;
 } rocl_change;
 

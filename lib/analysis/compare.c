@@ -41,19 +41,17 @@ typedef enum status { ADDED, REMOVED, CHANGED, RENAMED, SAME } status;
  * number, or NULL. */
 typedef struct pair {
     rocl_domain domain;
-    const char *name; /* owned by the keys */
-    size_t name_len;
-    const char *name_b; /* NULL unless a kernel was renamed */
-    size_t name_b_len;
-    double likeness;    /* how like both names are, in percent */
-    struct pair *other; /* if a kernel was renamed: the name that it has in the other trace */
+    rocl_view name, name_b; /* owned by the keys; name_b: NULL unless a kernel was renamed */
+    double likeness;        /* how like both names are, in percent */
+    struct pair *other;     /* if a kernel was renamed: the name that it has in the other trace */
     rocl_distribution of[SIDES];
-    rocl_probability test;
+    rocl_probability test; /* of those that are in both */
     status status;
-    bool significant;
+    const char *significant;
     bool differ;       /* not the same durations, each as often */
+    bool tested;       /* limits are for it */
     bool further_step; /* only B has it, but it is a step, of which A has others */
-    int64_t change, calls_change, duration_change; /* the latter of those that are in both */
+    int64_t change, calls_change, duration_change; /* the latter INT64_MIN unless it is in both */
     double change_percent, average_percent;
     const char *class; /* NULL unless it is a kernel */
     uint64_t names;    /* names that kernels of a class have */
@@ -83,10 +81,8 @@ static rocl_status make_pairs(pairs *p, const rocl_side *sides, rocl_error *err)
         return rocl_fail_memory(err);
     for (uint32_t id = 1; id < n; id++) { /* 0 is "", no key */
         pair *pr = &p->all[id - 1];
-        const char *key = rocl_strings_get(p->keys, id, &pr->name_len);
-        pr->domain = rocl_key_domain(key);
-        pr->name = key + 1;
-        pr->name_len--;
+        pr->name = rocl_key_name(p->keys, id);
+        pr->domain = rocl_key_domain(pr->name.p - 1);
         pr->likeness = NAN;
         for (unsigned k = A; k <= B; k++)
             rocl_distribution_begin(&pr->of[k], rocl_side_name_of(&sides[k], id).count);
@@ -112,7 +108,6 @@ static rocl_status match_renamed(pairs *p, const rocl_side *sides,
             continue;
         pair *gone = &p->all[id - 1], *added = &p->all[partner - 1];
         gone->name_b = added->name;
-        gone->name_b_len = added->name_len;
         gone->likeness = renamed[id].likeness / 100.0;
         gone->other = added;
         added->other = gone;
@@ -141,7 +136,7 @@ static rocl_status fill_pairs(pairs *p, rocl_sorter *sorter, rocl_sorter *aside,
             break;
         pair *next = more ? &p->all[rec.key[0] - 1] : NULL;
         if (more && aside && next->other) {
-            const pair *first = next->name_b ? next : next->other;
+            const pair *first = next->name_b.p ? next : next->other;
             const uint64_t key[2] = {(uint64_t)(first - p->all) + 1, rec.key[1]};
             st = rocl_sorter_add(aside, 0, key, NULL, 0, err);
             continue;
@@ -179,24 +174,26 @@ static void compute_change(pair *p)
 static void describe_pair(pair *p)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
-    p->status = !a->taken   ? ADDED
-                : !b->taken ? REMOVED
-                : p->name_b ? RENAMED
-                : p->differ ? CHANGED
-                            : SAME;
-    p->significant = p->test.p < LEVEL;
+    p->status = !a->taken     ? ADDED
+                : !b->taken   ? REMOVED
+                : p->name_b.p ? RENAMED
+                : p->differ   ? CHANGED
+                              : SAME;
     compute_change(p);
-    if (a->taken && b->taken) {
-        rocl_i128 calls, duration;
-        rocl_split_change(a, b, &calls, &duration);
-        p->calls_change = rocl_narrow(calls);
-        p->duration_change = rocl_narrow(duration);
-    }
+    p->calls_change = p->duration_change = INT64_MIN;
     p->average_percent = NAN;
-    if (a->taken && b->taken && a->total > 0) {
-        double before = rocl_distribution_average(a);
-        p->average_percent = 100 * (rocl_distribution_average(b) - before) / before;
+    if (p->status < CHANGED) {
+        p->test.p = NAN;
+        return;
     }
+    rocl_i128 calls, duration;
+    rocl_split_change(a, b, &calls, &duration);
+    p->calls_change = rocl_narrow(calls);
+    p->duration_change = rocl_narrow(duration);
+    p->significant = p->test.p < LEVEL ? "yes" : "no";
+    const double before = rocl_distribution_average(a);
+    if (a->total > 0)
+        p->average_percent = 100 * (rocl_distribution_average(b) - before) / before;
 }
 
 /* Is its name that of the steps of A, except for the number? */
@@ -204,20 +201,18 @@ static bool is_like_steps(const pair *p, const rocl_side_steps *a)
 {
     const size_t n = a->marker_len;
     size_t digits = n;
-    while (digits < p->name_len && isdigit((unsigned char)p->name[digits]))
+    while (digits < p->name.n && isdigit((unsigned char)p->name.p[digits]))
         digits++;
-    return a->marker && p->domain == ROCL_DOMAIN_MARKERS && p->name_len > n &&
-           !memcmp(p->name, a->marker, n) && digits == p->name_len;
+    return a->marker && p->domain == ROCL_DOMAIN_MARKERS && p->name.n > n &&
+           !memcmp(p->name.p, a->marker, n) && digits == p->name.n;
 }
 
 static int compare_pairs(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
-    int64_t p = llabs(x->change), q = llabs(y->change);
-    int c = rocl_number_order(q, p);
-    if (!c)
-        c = rocl_number_order(x->domain, y->domain);
-    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
+    int c = rocl_compare_changes(x->change, y->change);
+    c = c ? c : rocl_number_order(x->domain, y->domain);
+    return c ? c : rocl_compare_views(x->name, y->name);
 }
 
 /* Goes over both. Free the pairs and the sides also after a failure. */
@@ -253,7 +248,7 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
     /* Kernels that were renamed are in the list once, under their name in A. */
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (!p->all[i].other || p->all[i].name_b)
+        if (!p->all[i].other || p->all[i].name_b.p)
             p->all[n++] = p->all[i];
     p->count = n;
     for (size_t i = 0; i < p->count && st == ROCL_OK; i++) {
@@ -273,28 +268,13 @@ static rocl_status collect_pairs(pairs *p, rocl_side *sides, const compared *of,
 
 static rocl_datum field_domain(const rocl_report_rows *r, const void *field)
 {
-    const char *name = rocl_domain_name(*(const rocl_domain *)field);
-    return rocl_datum_text(r->out, name, strlen(name));
-}
-
-/* The name may hold zeros. */
-static rocl_datum field_pair_name(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    return rocl_datum_text(r->out, p->name, p->name_len);
-}
-
-static rocl_datum field_name_b(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    return p->name_b ? rocl_datum_text(r->out, p->name_b, p->name_b_len) : (rocl_datum){0};
+    return rocl_field_string(r, &(const char *){rocl_domain_name(*(const rocl_domain *)field)});
 }
 
 static rocl_datum field_status(const rocl_report_rows *r, const void *field)
 {
     static const char *const names[] = {"added", "removed", "changed", "renamed", "same"};
-    const char *name = names[*(const status *)field];
-    return rocl_datum_text(r->out, name, strlen(name));
+    return rocl_field_string(r, &names[*(const status *)field]);
 }
 
 static rocl_datum field_median(const rocl_report_rows *r, const void *field)
@@ -304,51 +284,21 @@ static rocl_datum field_median(const rocl_report_rows *r, const void *field)
     return d->taken ? rocl_datum_int(d->median) : (rocl_datum){0};
 }
 
-/* What only names in both traces have. */
-static rocl_datum field_p(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_real(p->test.p) : (rocl_datum){0};
-}
-
-static rocl_datum field_significant(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    if (p->status < CHANGED)
-        return (rocl_datum){0};
-    return rocl_datum_text(r->out, p->significant ? "yes" : "no", p->significant ? 3 : 2);
-}
-
-static rocl_datum field_calls_change(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_int(p->calls_change) : (rocl_datum){0};
-}
-
-static rocl_datum field_duration_change(const rocl_report_rows *r, const void *row)
-{
-    const pair *p = row;
-    (void)r;
-    return p->status >= CHANGED ? rocl_datum_int(p->duration_change) : (rocl_datum){0};
-}
-
 static rocl_datum field_pair_class(const rocl_report_rows *r, const void *row)
 {
     const pair *p = row;
-    return p->domain == ROCL_DOMAIN_KERNELS ? rocl_class_datum(r, p->name, p->name_len)
+    return p->domain == ROCL_DOMAIN_KERNELS ? rocl_class_datum(r, p->name.p, p->name.n)
                                             : (rocl_datum){0};
 }
 
 #define BY(fn, field) ROCL_CELL_BY(fn, pair, field)
-#define ROW(fn)       (fn), 0
-#define SUM(field)    ROCL_IN_REST, ROCL_CELL(pair, field)
+#define CELL(field)   ROCL_CELL(pair, field)
+#define SUM(field)    ROCL_IN_REST, CELL(field)
 #define FULL          ROCL_IF_FULL /* the averages can be had from what is left in brief */
 
 static const rocl_column columns[] = {
     {"domain", "Domain", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_domain, domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROW(field_pair_name)},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(name)},
     {"status", "Status", ROCL_UNIT_TEXT, ROCL_ALWAYS, BY(field_status, status)},
     {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
     {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
@@ -358,27 +308,25 @@ static const rocl_column columns[] = {
     {"change_percent", "Change %", ROCL_UNIT_PERCENT, SUM(change_percent)},
     {"average_a_ns", "Average A", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[A])},
     {"average_b_ns", "Average B", ROCL_UNIT_NS, FULL, BY(rocl_field_average, of[B])},
-    {"average_change_percent", "Average %", ROCL_UNIT_PERCENT, ROCL_ALWAYS,
-     ROCL_CELL(pair, average_percent)},
+    {"average_change_percent", "Average %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(average_percent)},
     {"median_a_ns", "Median A", ROCL_UNIT_NS, FULL, BY(field_median, of[A])},
     {"median_b_ns", "Median B", ROCL_UNIT_NS, FULL, BY(field_median, of[B])},
-    {"p", "p", ROCL_UNIT_NUMBER, FULL, ROW(field_p)},
-    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROW(field_significant)},
-    {"class", "Class", ROCL_UNIT_TEXT, FULL, ROW(field_pair_class)},
-    {"calls_change_ns", "By calls", ROCL_UNIT_NS, FULL, ROW(field_calls_change)},
-    {"duration_change_ns", "By durations", ROCL_UNIT_NS, FULL, ROW(field_duration_change)},
-    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROW(field_name_b)},
-    {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(pair, likeness)},
+    {"p", "p", ROCL_UNIT_NUMBER, FULL, CELL(test.p)},
+    {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(significant)},
+    {"class", "Class", ROCL_UNIT_TEXT, FULL, field_pair_class, 0},
+    {"calls_change_ns", "By calls", ROCL_UNIT_NS, FULL, BY(rocl_field_or_none, calls_change)},
+    {"duration_change_ns", "By durations", ROCL_UNIT_NS, FULL,
+     BY(rocl_field_or_none, duration_change)},
+    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, CELL(name_b)},
+    {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, CELL(likeness)},
 };
-
-static const rocl_table_def compare_table, likeness_table, class_table;
 
 static const rocl_table_def compare_table = {
     &rocl_compare_tab, "compare", "From A to B by domain and name", ROCL_COLUMNS(columns)};
 
 static const rocl_column class_columns[] = {
-    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(pair, class)},
-    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(pair, names)},
+    {"class", "Class", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(class)},
+    {"names", "Names", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(names)},
     {"calls_a", "Calls A", ROCL_UNIT_COUNT, SUM(of[A].taken)},
     {"calls_b", "Calls B", ROCL_UNIT_COUNT, SUM(of[B].taken)},
     {"total_a_ns", "Total A", ROCL_UNIT_NS, SUM(of[A].total)},
@@ -390,20 +338,6 @@ static const rocl_column class_columns[] = {
 static const rocl_table_def class_table = {&rocl_compare_tab, "compare_classes",
                                            "Kernels from A to B by class",
                                            ROCL_COLUMNS(class_columns)};
-
-const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
-                                                     &rocl_header_tables[ROCL_HEADER_A],
-                                                     &rocl_header_tables[ROCL_HEADER_B],
-                                                     &likeness_table,
-                                                     &rocl_causes_table,
-                                                     &compare_table,
-                                                     &class_table,
-                                                     &rocl_compare_steps_table,
-                                                     &rocl_compare_sequence_table,
-                                                     &rocl_limits_table,
-                                                     &rocl_run_list_table,
-                                                     &rocl_runs_table,
-                                                     NULL};
 
 static void add_pair(void *sum, const void *row)
 {
@@ -418,15 +352,13 @@ static void put_pairs(const pairs *p, rocl_tables *out, const rocl_collector *c)
 {
     const bool two_names = p->renamed || !c->options->brief;
     rocl_report_rows r = rocl_begin_table(c, out, &compare_table, two_names ? ROCL_IF_OWN : 0);
-    const size_t by_name = p->renamed - p->by_place;
-    char names[64] = "", places[64] = "";
-    if (by_name)
-        snprintf(names, sizeof names, "; %zu kernel%s matched by similar names", by_name,
-                 by_name == 1 ? " is" : "s are");
-    if (p->by_place)
-        snprintf(places, sizeof places, "; %zu kernel%s matched by place", p->by_place,
-                 p->by_place == 1 ? " is" : "s are");
-    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s%s", names, places);
+    const size_t matched[2] = {p->renamed - p->by_place, p->by_place};
+    char texts[2][64] = {"", ""};
+    for (unsigned i = 0; i < 2; i++)
+        if (matched[i])
+            snprintf(texts[i], sizeof texts[i], "; %zu kernel%s matched by %s", matched[i],
+                     matched[i] == 1 ? " is" : "s are", i ? "place" : "similar names");
+    rocl_set_note(&r, "significant is p < 0.01 in Mann and Whitney's test%s%s", texts[0], texts[1]);
     rocl_add_top_rows(&r, p->all, p->count, sizeof *p->all, add_pair);
 }
 
@@ -448,19 +380,19 @@ static void add_causes_of(rocl_causes *c, const pair *p, const rocl_kernel_class
     const rocl_i128 change = total[B] - total[A];
     rocl_i128 calls, duration;
     if (p->domain == ROCL_DOMAIN_MEMORY_COPIES) {
-        rocl_causes_add(c, ROCL_CAUSE_COPIES, 0, p->name, p->name_len, total, change);
+        rocl_causes_add(c, ROCL_CAUSE_COPIES, 0, p->name, total, change);
         return;
     }
     if (p->domain != ROCL_DOMAIN_KERNELS)
         return;
-    const unsigned class = rocl_classify_kernel(k, p->name, p->name_len);
+    const unsigned class = rocl_classify_kernel(k, p->name.p, p->name.n);
     if (p->status != CHANGED && p->status != SAME) {
-        rocl_causes_add(c, causes[p->status], class, p->name, p->name_len, total, change);
+        rocl_causes_add(c, causes[p->status], class, p->name, total, change);
         return;
     }
     rocl_split_change(a, b, &calls, &duration);
-    rocl_causes_add(c, ROCL_CAUSE_CALLS, class, p->name, p->name_len, total, calls);
-    rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, p->name_len, total, duration);
+    rocl_causes_add(c, ROCL_CAUSE_CALLS, class, p->name, total, calls);
+    rocl_causes_add(c, ROCL_CAUSE_DURATION, class, p->name, total, duration);
 }
 
 static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
@@ -482,7 +414,7 @@ static void put_causes(const pairs *p, const rocl_side *sides, rocl_tables *out,
 static int compare_class_sums(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
-    const int c = rocl_number_order(llabs(y->change), llabs(x->change));
+    const int c = rocl_compare_changes(x->change, y->change);
     return c ? c : strcmp(x->class, y->class);
 }
 
@@ -496,7 +428,7 @@ static void put_classes(const pairs *p, const rocl_kernel_classes *k, rocl_table
         const pair *pr = &p->all[i];
         if (pr->domain != ROCL_DOMAIN_KERNELS)
             continue;
-        pair *sum = &sums[rocl_classify_kernel(k, pr->name, pr->name_len)];
+        pair *sum = &sums[rocl_classify_kernel(k, pr->name.p, pr->name.n)];
         add_pair(sum, pr);
         sum->names++;
     }
@@ -518,6 +450,7 @@ typedef struct likeness {
     const char *same;
 } likeness;
 
+#undef CELL
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(likeness, field)
 
 static const rocl_column likeness_columns[] = {
@@ -530,20 +463,19 @@ static const rocl_column likeness_columns[] = {
 static const rocl_table_def likeness_table = {&rocl_compare_tab, "comparability", "Comparability",
                                               ROCL_COLUMNS(likeness_columns)};
 
-/* The share of its kernel time that a trace spends in kernels which the other one has, too. */
-static double known_share(const pairs *p, unsigned which)
-{
-    int64_t both = 0, all = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        if (pr->domain != ROCL_DOMAIN_KERNELS)
-            continue;
-        all = rocl_add_saturated(all, pr->of[which].total);
-        if (pr->of[!which].taken)
-            both = rocl_add_saturated(both, pr->of[which].total);
-    }
-    return all > 0 ? 100 * (double)both / (double)all : 100;
-}
+const rocl_table_def *const rocl_compare_tables[] = {&rocl_change_table,
+                                                     &rocl_header_tables[ROCL_HEADER_A],
+                                                     &rocl_header_tables[ROCL_HEADER_B],
+                                                     &likeness_table,
+                                                     &rocl_causes_table,
+                                                     &compare_table,
+                                                     &class_table,
+                                                     &rocl_compare_steps_table,
+                                                     &rocl_compare_sequence_table,
+                                                     &rocl_limits_table,
+                                                     &rocl_run_list_table,
+                                                     &rocl_runs_table,
+                                                     NULL};
 
 static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *out,
                          const rocl_collector *c)
@@ -552,7 +484,10 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     static const char *const names[PROPERTIES] = {"GPUs", "processes", "recorded", "steps",
                                                   "kernel time in common kernels"};
     rocl_buf texts[PROPERTIES][SIDES] = {{{0}}}, differ = {0};
+    double known[SIDES]; /* the share of kernel time in kernels which the other side has, too */
     for (unsigned which = A; which <= B; which++) {
+        int64_t both = 0, all = 0;
+        uint64_t steps = 0; /* instances of markers that count */
         rocl_buf_put(&texts[GPUS][which], sides[which].gpus.data, sides[which].gpus.len);
         rocl_buf_printf(&texts[PROCESSES][which], "%" PRIu64, sides[which].processes);
         const uint32_t domains = domains_of(p, which);
@@ -560,23 +495,26 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
         for (rocl_domain d = 0; d < ROCL_DOMAINS; d++)
             if (domains >> d & 1)
                 rocl_buf_printf(to, "%s%s", to->len ? ", " : "", rocl_domain_infos[d].word);
-        uint64_t steps = 0; /* instances of markers that count */
         for (size_t i = 0; i < p->count; i++) {
             const pair *pr = &p->all[i];
+            const int64_t total = pr->domain == ROCL_DOMAIN_KERNELS ? pr->of[which].total : 0;
             size_t stem;
             uint64_t number;
+            all = rocl_add_saturated(all, total);
+            both = rocl_add_saturated(both, pr->of[!which].taken ? total : 0);
             if (pr->domain == ROCL_DOMAIN_MARKERS &&
-                rocl_read_step(pr->name, pr->name_len, &stem, &number))
+                rocl_read_step(pr->name.p, pr->name.n, &stem, &number))
                 steps += pr->of[which].taken;
         }
         rocl_buf_printf(&texts[STEPS][which], "%" PRIu64, steps);
-        rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known_share(p, which));
+        known[which] = all > 0 ? 100 * (double)both / (double)all : 100;
+        rocl_buf_printf(&texts[KERNELS][which], "%.1f %%", known[which]);
     }
     rocl_report_rows r = rocl_begin_table(c, out, &likeness_table, 0);
     for (unsigned i = 0; i < PROPERTIES; i++) {
         const rocl_buf *x = &texts[i][A], *y = &texts[i][B];
         const bool same = i == KERNELS
-                              ? known_share(p, A) >= LIKE && known_share(p, B) >= LIKE
+                              ? known[A] >= LIKE && known[B] >= LIKE
                               : x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
         out->incomplete |= x->failed || y->failed;
         if (!same)
@@ -596,8 +534,6 @@ static void put_likeness(const pairs *p, const rocl_side *sides, rocl_tables *ou
     rocl_buf_free(&differ);
 }
 
-#undef CELL
-
 /* ---- the rules that may fail ----------------------------------------------------------------- */
 
 static bool is_small(int64_t total, int64_t whole)
@@ -606,7 +542,7 @@ static bool is_small(int64_t total, int64_t whole)
 }
 
 /* rule: of the average, or of the total. */
-static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool small, double limit)
+static rocl_judgement judge_pair(const pair *p, bool average, bool small, double limit)
 {
     const rocl_distribution *a = &p->of[A], *b = &p->of[B];
     const bool added = p->status == ADDED;
@@ -614,7 +550,6 @@ static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool 
         .rule = average ? "average" : "total",
         .domain = rocl_domain_name(p->domain),
         .name = p->name,
-        .len = p->name_len,
         .before = average && a->taken ? rocl_distribution_average(a) : (double)a->total,
         .after = average && b->taken ? rocl_distribution_average(b) : (double)b->total,
         .limit = limit,
@@ -623,9 +558,9 @@ static rocl_judgement judge_pair(const pair *p, bool average, bool tested, bool 
     j.cost = added ? (double)b->total : j.cost;
     /* Where the largest difference there can be of so few calls is not significant, nothing can be
      * said of the average. */
-    const bool open = p->test.least >= LEVEL, doubt = average && !p->significant;
+    const bool open = p->test.least >= LEVEL, doubt = average && !(p->test.p < LEVEL);
     rocl_judge(&j,
-               !tested                ? "communication: --include kernel tests it"
+               !p->tested             ? "communication: --include kernel tests it"
                : !small               ? NULL
                : p->status == REMOVED ? "it is not in B"
                : p->further_step      ? "a step, of which A has others"
@@ -657,30 +592,27 @@ static void check_gate(rocl_gate *g, const pairs *p, rocl_tables *out, const roc
     rocl_limits limits = rocl_limits_begin(g);
     int64_t totals[ROCL_DOMAINS][SIDES] = {{0}}, all[SIDES] = {0};
     const bool averages = isfinite(g->average);
-    bool *tested = calloc(p->count + 1, sizeof *tested);
-    out->incomplete |= !tested;
-    for (size_t i = 0; tested && i < p->count; i++) {
-        const pair *pr = &p->all[i];
-        tested[i] = rocl_limits_test(&limits, c, pr->domain, pr->name, pr->name_len,
-                                     (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
-        for (unsigned k = A; tested[i] && k <= B; k++) {
+    for (size_t i = 0; i < p->count; i++) {
+        pair *pr = &p->all[i];
+        pr->tested = rocl_limits_test(&limits, c, pr->domain, pr->name,
+                                      (const uint64_t[]){pr->of[A].taken, pr->of[B].taken});
+        for (unsigned k = A; pr->tested && k <= B; k++) {
             totals[pr->domain][k] = rocl_add_saturated(totals[pr->domain][k], pr->of[k].total);
             all[k] = rocl_add_saturated(all[k], pr->of[k].total);
         }
     }
-    for (size_t i = 0; tested && i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++) {
         const pair *pr = &p->all[i];
         const bool small = pr->further_step || is_small(pr->of[B].total, totals[pr->domain][B]);
-        if (!tested[i] && pr->domain != ROCL_DOMAIN_KERNELS)
+        if (!pr->tested && pr->domain != ROCL_DOMAIN_KERNELS)
             continue;
-        const rocl_judgement j[] = {judge_pair(pr, true, tested[i], small, g->average),
-                                    judge_pair(pr, false, tested[i], small, g->total)};
+        const rocl_judgement j[] = {judge_pair(pr, true, small, g->average),
+                                    judge_pair(pr, false, small, g->total)};
         rocl_limits_add(&limits, &j[0],
                         j[0].verdict == ROCL_VERDICT_FAILED ? &g->grown : &g->not_judged, averages,
                         out);
         rocl_limits_add(&limits, &j[1], &g->total_names, g->totals, out);
     }
-    free(tested);
     for (unsigned d = 0; d < ROCL_DOMAINS; d++) {
         const rocl_judgement j = judge_domain(rocl_domain_name((rocl_domain)d), totals[d],
                                               is_small(totals[d][B], all[B]), g->total);

@@ -13,8 +13,7 @@ enum { MOST_IN_PLACE = 4 }; /* kernels of a place that tell which is which */
 
 /* A kernel that only one of the sides has. */
 typedef struct lone_kernel {
-    const char *name;
-    size_t len;
+    rocl_view name;
     uint32_t id;
     rocl_side_name sums;
 } lone_kernel;
@@ -23,9 +22,8 @@ typedef struct lone_kernel {
 static int compare_lone(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;
-    if (x->sums.ns != y->sums.ns)
-        return x->sums.ns > y->sums.ns ? -1 : 1;
-    return rocl_compare_bytes(x->name, x->len, y->name, y->len);
+    const int c = rocl_compare_u64(&y->sums.ns, &x->sums.ns);
+    return c ? c : rocl_compare_views(x->name, y->name);
 }
 
 /* An array that the caller frees; NULL: memory is out. */
@@ -38,26 +36,18 @@ static lone_kernel *find_lone(const rocl_side *side, const rocl_side *other, siz
         return NULL;
     for (uint32_t id = 1; id < rocl_strings_count(side->keys); id++) {
         const rocl_side_name sums = rocl_side_name_of(side, id);
-        size_t len;
-        const char *key = rocl_strings_get(side->keys, id, &len);
-        if (rocl_key_domain(key) != ROCL_DOMAIN_KERNELS || !sums.count ||
+        const rocl_view name = rocl_key_name(side->keys, id);
+        if (rocl_key_domain(name.p - 1) != ROCL_DOMAIN_KERNELS || !sums.count ||
             rocl_side_name_of(other, id).count)
             continue;
         if (!ROCL_GROW(all, cap, *count + 1)) {
             free(all);
             return NULL;
         }
-        all[(*count)++] = (lone_kernel){key + 1, len - 1, id, sums};
+        all[(*count)++] = (lone_kernel){name, id, sums};
     }
     qsort(all, *count, sizeof *all, compare_lone);
     return all;
-}
-
-/* Names of these classes are made by generators of variants of one operation. */
-static bool says_what(unsigned class)
-{
-    return class != ROCL_CLASS_GEMM && class != ROCL_CLASS_ATTENTION &&
-           class != ROCL_CLASS_CONVOLUTION;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -67,9 +57,7 @@ typedef struct standing {
     uint32_t lone, hunk;
 } standing;
 
-/* One in the place of another one: indices in both lists, + 1; the second 0: its place is not
- * clear.
- */
+/* One in the place of another one: indices in both lists, + 1; other 0: the place is not clear. */
 typedef struct instead {
     uint32_t lone, other;
 } instead;
@@ -84,21 +72,8 @@ typedef struct places {
     uint32_t *hunks[SIDES]; /* one for each standing, in their order */
 } places;
 
-static int compare_standings(const void *a, const void *b)
-{
-    const standing *x = a, *y = b;
-    if (x->lone != y->lone)
-        return x->lone < y->lone ? -1 : 1;
-    return x->hunk < y->hunk ? -1 : x->hunk > y->hunk;
-}
-
-static int compare_pairs(const void *a, const void *b)
-{
-    const instead *x = a, *y = b;
-    if (x->lone != y->lone)
-        return x->lone < y->lone ? -1 : 1;
-    return x->other < y->other ? -1 : x->other > y->other;
-}
+ROCL_COMPARE_MEMBERS(compare_standings, standing, lone, hunk)
+ROCL_COMPARE_MEMBERS(compare_pairs, instead, lone, other)
 
 static uint32_t lone_at(const places *p, unsigned k, uint32_t place)
 {
@@ -110,15 +85,10 @@ static bool read_hunk(places *p, uint32_t hunk)
 {
     const rocl_hunk *h = &p->g.hunks[hunk];
     uint32_t in[SIDES][MOST_IN_PLACE] = {{0}}, n[SIDES] = {0};
-    for (unsigned k = A; k <= B; k++) {
-        for (uint32_t i = h->begin[k]; i < h->end[k]; i++) {
-            if (p->g.moved[k][i])
-                continue;
-            if (n[k] < MOST_IN_PLACE)
-                in[k][n[k]] = lone_at(p, k, i);
-            n[k]++;
-        }
-    }
+    for (unsigned k = A; k <= B; k++)
+        for (uint32_t i = h->begin[k]; i < h->end[k]; i++)
+            if (!p->g.moved[k][i] && n[k]++ < MOST_IN_PLACE)
+                in[k][n[k] - 1] = lone_at(p, k, i);
     const bool clear = n[A] == n[B] && n[A] <= MOST_IN_PLACE;
     for (unsigned k = A; k <= B; k++)
         for (uint32_t i = h->begin[k], at = 0; i < h->end[k]; i++) {
@@ -215,11 +185,14 @@ rocl_status rocl_find_renamed(rocl_renamed **renamed, size_t *count, const rocl_
         names[k] = lone[k] ? calloc(n[k] + 1, sizeof *names[k]) : NULL;
         for (size_t i = 0; names[k] && i < n[k]; i++) {
             const lone_kernel *l = &lone[k][i];
-            const unsigned class = rocl_classify_kernel(classes, l->name, l->len);
-            names[k][i] = (rocl_lone_name){.name = l->name,
-                                           .len = l->len,
+            const unsigned class = rocl_classify_kernel(classes, l->name.p, l->name.n);
+            /* Names of these classes are made by generators of variants of one operation. */
+            const bool generated = class == ROCL_CLASS_GEMM || class == ROCL_CLASS_ATTENTION ||
+                                   class == ROCL_CLASS_CONVOLUTION;
+            names[k][i] = (rocl_lone_name){.name = l->name.p,
+                                           .len = l->name.n,
                                            .class = class,
-                                           .says_what = says_what(class),
+                                           .says_what = !generated,
                                            .items = (double)l->sums.items / (double)l->sums.count};
         }
     }

@@ -86,12 +86,9 @@ rocl_status rocl_runs_add_baseline(rocl_runs *r, bool b, const rocl_baseline *of
 
 typedef struct run_row {
     const char *domain;
-    unsigned place;   /* a rocl_domain; ROCL_DOMAINS: of GPUs */
-    bool judged;      /* limits are for it */
-    const char *name; /* owned by the keys, or static */
-    size_t name_len;
-    const char *name_b; /* NULL unless a kernel was renamed */
-    size_t name_b_len;
+    unsigned place;         /* a rocl_domain; ROCL_DOMAINS: of GPUs */
+    bool judged;            /* limits are for it */
+    rocl_view name, name_b; /* owned by the keys, or static; name_b: if a kernel was renamed */
     double likeness;
     const char *status, *class;
     uint64_t runs[SIDES]; /* that have it */
@@ -120,11 +117,10 @@ static void describe_row(run_row *row, const run_rows *rows)
     row->low = row->change - margin;
     row->high = row->change + margin;
     row->significant = row->p < LEVEL;
-}
-
-static const char *status_of(const run_row *row)
-{
-    return !row->runs[A] ? "added" : !row->runs[B] ? "removed" : row->name_b ? "renamed" : "both";
+    row->status = !row->runs[A]   ? "added"
+                  : !row->runs[B] ? "removed"
+                  : row->name_b.p ? "renamed"
+                                  : "both";
 }
 
 static run_row *new_row(run_rows *rows)
@@ -140,21 +136,17 @@ static bool add_name(run_rows *rows, const rocl_runs *r, uint32_t id, uint32_t i
                      unsigned likeness, const rocl_kernel_classes *classes)
 {
     run_row *row = new_row(rows);
-    size_t n[SIDES] = {0}, len;
+    size_t n[SIDES] = {0};
     if (!row)
         return false;
-    const char *key = rocl_strings_get(r->keys, id, &len);
-    row->place = rocl_key_domain(key);
+    const rocl_view name = row->name = rocl_key_name(r->keys, id);
+    row->place = rocl_key_domain(name.p - 1);
     row->judged = true;
-    row->domain = rocl_domain_name(rocl_key_domain(key));
-    row->name = key + 1;
-    row->name_len = len - 1;
-    if (rocl_key_domain(key) == ROCL_DOMAIN_KERNELS)
-        row->class =
-            rocl_kernel_class_name(classes, rocl_classify_kernel(classes, key + 1, len - 1));
+    row->domain = rocl_domain_name(row->place);
+    if (row->place == ROCL_DOMAIN_KERNELS)
+        row->class = rocl_kernel_class_name(classes, rocl_classify_kernel(classes, name.p, name.n));
     if (id_b != id) {
-        row->name_b = rocl_strings_get(r->keys, id_b, &row->name_b_len) + 1;
-        row->name_b_len--;
+        row->name_b = rocl_key_name(r->keys, id_b);
         row->likeness = likeness / 100.0;
     }
     for (size_t i = 0; i < r->count; i++) {
@@ -164,53 +156,36 @@ static bool add_name(run_rows *rows, const rocl_runs *r, uint32_t id, uint32_t i
         row->runs[k] += sums.count > 0;
         row->calls[k] += (double)sums.count / (double)rows->runs[k];
     }
-    row->status = status_of(row);
     describe_row(row, rows);
     return true;
 }
 
 /* Sums over the GPUs of a run, in ns. */
-static double gpu_wall(const rocl_gpu_sums *g)
-{
-    return (double)g->whole[ROCL_WALL_GPU];
-}
-
-static double gpu_busy(const rocl_gpu_sums *g)
-{
-    return (double)(g->work - g->beside);
-}
-
-static double gpu_idle(const rocl_gpu_sums *g)
-{
-    return (double)g->idle[ROCL_WALL_GPU];
-}
-
 static bool add_gpus(run_rows *rows, const rocl_runs *r)
 {
-    static const struct {
-        const char *name;
-        double (*value)(const rocl_gpu_sums *);
-    } measures[] = {{"wall time", gpu_wall}, {"busy", gpu_busy}, {"idle", gpu_idle}};
+    enum { WALL, BUSY, IDLE, MEASURES };
+    static const char *const names[MEASURES] = {"wall time", "busy", "idle"};
     bool any = false;
     for (size_t i = 0; i < r->count; i++)
         any |= r->all[i].gpu_time.gpus > 0;
-    for (size_t m = 0; any && m < sizeof measures / sizeof *measures; m++) {
+    for (size_t m = 0; any && m < MEASURES; m++) {
         run_row *row = new_row(rows);
         size_t n[SIDES] = {0};
         if (!row)
             return false;
         row->domain = "GPUS";
         row->place = ROCL_DOMAINS;
-        row->judged = m == 0;
-        row->name = measures[m].name;
-        row->name_len = strlen(row->name);
+        row->judged = m == WALL;
+        row->name = (rocl_view){names[m], strlen(names[m])};
         for (size_t i = 0; i < r->count; i++) {
             const unsigned k = r->all[i].bit;
-            rows->values[k][n[k]++] = measures[m].value(&r->all[i].gpu_time);
-            row->runs[k] += r->all[i].gpu_time.gpus > 0;
+            const rocl_gpu_sums *g = &r->all[i].gpu_time;
+            rows->values[k][n[k]++] = (double)(m == WALL   ? g->whole[ROCL_WALL_GPU]
+                                               : m == BUSY ? g->work - g->beside
+                                                           : g->idle[ROCL_WALL_GPU]);
+            row->runs[k] += g->gpus > 0;
         }
         row->calls[A] = row->calls[B] = NAN;
-        row->status = status_of(row);
         describe_row(row, rows);
     }
     return true;
@@ -219,13 +194,10 @@ static bool add_gpus(run_rows *rows, const rocl_runs *r)
 static int compare_rows(const void *a, const void *b)
 {
     const run_row *x = a, *y = b;
-    const double p = fabs(x->change), q = fabs(y->change);
-    if (x->significant != y->significant)
-        return x->significant ? -1 : 1;
-    if (p > q || p < q)
-        return p > q ? -1 : 1;
-    const int c = strcmp(x->domain, y->domain);
-    return c ? c : rocl_compare_bytes(x->name, x->name_len, y->name, y->name_len);
+    int c = rocl_number_order(y->significant, x->significant);
+    c = c ? c : rocl_compare_double(&(double){fabs(y->change)}, &(double){fabs(x->change)});
+    c = c ? c : strcmp(x->domain, y->domain);
+    return c ? c : rocl_compare_views(x->name, y->name);
 }
 
 static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kernel_classes *classes,
@@ -273,22 +245,9 @@ static rocl_status make_rows(run_rows *rows, const rocl_runs *r, const rocl_kern
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static rocl_datum field_name(const rocl_report_rows *r, const void *row)
-{
-    const run_row *x = row;
-    return rocl_datum_text(r->out, x->name, x->name_len);
-}
-
-static rocl_datum field_name_b(const rocl_report_rows *r, const void *row)
-{
-    const run_row *x = row;
-    return x->name_b ? rocl_datum_text(r->out, x->name_b, x->name_b_len) : (rocl_datum){0};
-}
-
 static rocl_datum field_yes(const rocl_report_rows *r, const void *field)
 {
-    const bool yes = *(const bool *)field;
-    return rocl_datum_text(r->out, yes ? "yes" : "no", yes ? 3 : 2);
+    return rocl_field_string(r, &(const char *){*(const bool *)field ? "yes" : "no"});
 }
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(run_row, field)
@@ -296,7 +255,7 @@ static rocl_datum field_yes(const rocl_report_rows *r, const void *field)
 
 static const rocl_column columns[] = {
     {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, field_name, 0},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(run_row, name)},
     {"status", "Status", ROCL_UNIT_TEXT, CELL(status)},
     {"runs_a", "Runs A", ROCL_UNIT_COUNT, FULL(runs[A])},
     {"runs_b", "Runs B", ROCL_UNIT_COUNT, FULL(runs[B])},
@@ -312,7 +271,7 @@ static const rocl_column columns[] = {
     {"significant", "Significant", ROCL_UNIT_TEXT, ROCL_ALWAYS,
      ROCL_CELL_BY(field_yes, run_row, significant)},
     {"class", "Class", ROCL_UNIT_TEXT, FULL(class)},
-    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, field_name_b, 0},
+    {"name_b", "Name in B", ROCL_UNIT_TEXT, ROCL_IF_OWN, ROCL_CELL(run_row, name_b)},
     {"likeness", "Likeness %", ROCL_UNIT_PERCENT, ROCL_IF_OWN, ROCL_CELL(run_row, likeness)},
     {"change_low_ns", "Change from", ROCL_UNIT_NS, FULL(low)},
     {"change_high_ns", "Change to", ROCL_UNIT_NS, FULL(high)},
@@ -323,20 +282,14 @@ const rocl_table_def rocl_runs_table = {&rocl_compare_tab, "compare_runs",
 
 typedef struct run_line {
     const char *side;
-    const rocl_datum *files;
+    rocl_view files;
     int64_t wall, busy, idle;
     uint64_t kernels;
 } run_line;
 
-static rocl_datum field_files(const rocl_report_rows *r, const void *field)
-{
-    const rocl_datum *d = *(const rocl_datum *const *)field;
-    return d->type == ROCL_DATUM_TEXT ? rocl_datum_text(r->out, d->text, d->len) : (rocl_datum){0};
-}
-
 static const rocl_column line_columns[] = {
     {"side", "Side", ROCL_UNIT_TEXT, ROCL_ALWAYS, ROCL_CELL(run_line, side)},
-    {"files", "Files", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_files, run_line, files)},
+    {"files", "Files", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(run_line, files)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL(run_line, kernels)},
     {"wall_ns", "Wall", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(run_line, wall)},
     {"busy_ns", "Busy", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(run_line, busy)},
@@ -346,12 +299,6 @@ static const rocl_column line_columns[] = {
 const rocl_table_def rocl_run_list_table = {&rocl_compare_tab, "compare_run_list", "Runs",
                                             ROCL_COLUMNS(line_columns)};
 
-static void add_nothing(void *sum, const void *row)
-{
-    (void)sum;
-    (void)row;
-}
-
 static void put_lines(const rocl_runs *r, rocl_tables *out, const rocl_collector *c)
 {
     const rocl_report_rows t = rocl_begin_table(c, out, &rocl_run_list_table, 0);
@@ -360,12 +307,14 @@ static void put_lines(const rocl_runs *r, rocl_tables *out, const rocl_collector
         for (size_t i = 0; i < r->count; i++) {
             const rocl_side *s = &r->all[i];
             run_line line = {.side = k == A ? "A" : "B",
-                             .files = &s->header[0],
+
                              .wall = rocl_narrow(s->gpu_time.whole[ROCL_WALL_GPU]),
                              .busy = rocl_narrow(s->gpu_time.work - s->gpu_time.beside),
                              .idle = rocl_narrow(s->gpu_time.idle[ROCL_WALL_GPU])};
             if (s->bit != k)
                 continue;
+            if (s->header[0].type == ROCL_DATUM_TEXT)
+                line.files = (rocl_view){s->header[0].text, s->header[0].len};
             for (uint32_t id = 1; id < rocl_strings_count(r->keys); id++)
                 if (rocl_key_domain(rocl_strings_get(r->keys, id, NULL)) == ROCL_DOMAIN_KERNELS)
                     line.kernels += rocl_side_name_of(s, id).count;
@@ -377,7 +326,7 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
 {
     size_t renamed = 0, significant = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        renamed += rows->all[i].name_b != NULL;
+        renamed += rows->all[i].name_b.p != NULL;
         significant += rows->all[i].significant;
     }
     const rocl_report_rows t =
@@ -387,7 +336,7 @@ static void put_rows(const run_rows *rows, rocl_tables *out, const rocl_collecto
                   "Welch's test of the totals of runs",
                   rows->runs[A], rows->runs[A] == 1 ? "" : "s", rows->runs[B], significant,
                   rows->count);
-    rocl_add_top_rows(&t, rows->all, rows->count, sizeof *rows->all, add_nothing);
+    rocl_add_top_rows(&t, rows->all, rows->count, sizeof *rows->all, NULL);
 }
 
 /* The cause is the row of GPU work, or of idle time, that changed most in the direction of the
@@ -400,11 +349,10 @@ static void put_change(const rocl_runs *r, const run_rows *rows, rocl_tables *ou
         const run_row *row = &rows->all[i];
         if (row->significant && row->change * change.change > 0 &&
             (row->place == ROCL_DOMAIN_KERNELS || row->place == ROCL_DOMAIN_MEMORY_COPIES ||
-             (row->place == ROCL_DOMAINS && !strcmp(row->name, "idle")))) {
+             (row->place == ROCL_DOMAINS && rocl_view_is(row->name, "idle")))) {
             change.cause = row->domain;
             change.class = row->class;
             change.most = row->name;
-            change.most_len = row->name_len;
             change.cause_change = row->change;
         }
     }
@@ -419,13 +367,13 @@ static bool is_further_step(const run_rows *rows, const run_row *row)
     size_t stem, other;
     uint64_t number;
     if (row->runs[A] || row->place != ROCL_DOMAIN_MARKERS ||
-        !rocl_read_step(row->name, row->name_len, &stem, &number))
+        !rocl_read_step(row->name.p, row->name.n, &stem, &number))
         return false;
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *r = &rows->all[i];
         if (r->runs[A] && r->place == ROCL_DOMAIN_MARKERS &&
-            rocl_read_step(r->name, r->name_len, &other, &number) && other == stem &&
-            !memcmp(r->name, row->name, stem))
+            rocl_read_step(r->name.p, r->name.n, &other, &number) && other == stem &&
+            !memcmp(r->name.p, row->name.p, stem))
             return true;
     }
     return false;
@@ -437,7 +385,6 @@ static rocl_judgement judge_row(const run_rows *rows, const run_row *row, bool a
     rocl_judgement j = {.rule = average ? "average" : "total",
                         .domain = row->domain,
                         .name = row->name,
-                        .len = row->name_len,
                         .before = row->of[A].mean,
                         .after = row->of[B].mean,
                         .limit = limit,
@@ -464,8 +411,7 @@ static void check_runs(rocl_gate *g, const run_rows *rows, rocl_tables *out,
     for (size_t i = 0; i < rows->count; i++) {
         const run_row *row = &rows->all[i];
         const double domain = domains[row->place];
-        if (!row->judged ||
-            !rocl_limits_test(&limits, c, row->place, row->name, row->name_len, row->runs))
+        if (!row->judged || !rocl_limits_test(&limits, c, row->place, row->name, row->runs))
             continue;
         const rocl_judgement average = judge_row(rows, row, true, g->average, domain);
         const rocl_judgement total = judge_row(rows, row, false, g->total, domain);

@@ -31,7 +31,8 @@ typedef struct edit_row {
     uint32_t previous_at, next_at; /* neighbours in the text of side `of`, + 1; 0: none */
     unsigned of;
     /* For the table: */
-    const char *names[SIDES], *lane[SIDES], *previous, *next;
+    const char *names[SIDES], *lane[SIDES];
+    rocl_view previous, next;
     int64_t total[SIDES], change, number[SIDES];
     double percent;
 } edit_row;
@@ -147,19 +148,9 @@ static bool add_hunk(edits *e, const rocl_hunk *h)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_name(rocl_buf *to, const edits *e, uint32_t key)
+static rocl_view name_at(const edits *e, unsigned k, uint32_t place)
 {
-    size_t n;
-    const char *name = rocl_strings_get(e->keys, key, &n);
-    rocl_buf_put(to, name + 1, n - 1);
-}
-
-static const char *keep_text(rocl_tables *out, rocl_buf *b)
-{
-    out->incomplete |= b->failed;
-    const char *text = b->failed ? NULL : rocl_tables_text(out, (const char *)b->data, b->len);
-    rocl_buf_free(b);
-    return text;
+    return rocl_key_name(e->keys, rocl_aligned_kernel(&e->g, k, place)->key);
 }
 
 /* "first | second"; the kernels of a hunk are adjacent, except those that have moved. */
@@ -174,23 +165,16 @@ static const char *list_names(const edits *e, const edit_row *row, unsigned k, r
     for (uint32_t i = row->place[k] - 1; put < n && put < MOST_NAMES; i++) {
         if (!one && e->g.moved[k][i])
             continue;
+        const rocl_view name = name_at(e, k, i);
         rocl_buf_str(&b, put++ ? " | " : "");
-        put_name(&b, e, rocl_aligned_kernel(&e->g, k, i)->key);
+        rocl_buf_put(&b, name.p, name.n);
     }
     if (n > MOST_NAMES)
         rocl_buf_printf(&b, " | and %" PRIu64 " more", n - MOST_NAMES);
-    return keep_text(out, &b);
-}
-
-/* The name of the kernel at a place, from 1; NULL for 0: none. */
-static const char *name_neighbour(const edits *e, const edit_row *row, uint32_t at,
-                                  rocl_tables *out)
-{
-    rocl_buf b = {0};
-    if (!at)
-        return NULL;
-    put_name(&b, e, rocl_aligned_kernel(&e->g, row->of, at - 1)->key);
-    return keep_text(out, &b);
+    out->incomplete |= b.failed;
+    const char *text = b.failed ? NULL : rocl_tables_text(out, (const char *)b.data, b.len);
+    rocl_buf_free(&b);
+    return text;
 }
 
 static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_tables *out)
@@ -206,13 +190,10 @@ static void describe_row(const edits *e, edit_row *row, rocl_i128 whole, rocl_ta
     }
     row->change = rocl_narrow(row->sum[B] - row->sum[A]);
     row->percent = rocl_percent(row->change, rocl_narrow(whole));
-    row->previous = name_neighbour(e, row, row->previous_at, out);
-    row->next = name_neighbour(e, row, row->next_at, out);
-}
-
-static uint64_t size_of(int64_t v)
-{
-    return v < 0 ? -(uint64_t)v : (uint64_t)v;
+    if (row->previous_at)
+        row->previous = name_at(e, row->of, row->previous_at - 1);
+    if (row->next_at)
+        row->next = name_at(e, row->of, row->next_at - 1);
 }
 
 /* Differences first, by their change, then what is the same. */
@@ -221,10 +202,8 @@ static int compare_rows(const void *a, const void *b)
     const edit_row *x = a, *y = b;
     if ((x->edit == SAME) != (y->edit == SAME))
         return x->edit == SAME ? 1 : -1;
-    const uint64_t p = size_of(x->change), q = size_of(y->change);
-    if (p != q)
-        return p > q ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    const int c = rocl_compare_changes(x->change, y->change);
+    return c ? c : x->order < y->order ? -1 : x->order > y->order;
 }
 
 static void add_row(void *into, const void *from)
@@ -244,29 +223,19 @@ static void add_row(void *into, const void *from)
 
 static rocl_datum field_edit(const rocl_report_rows *r, const void *field)
 {
-    static const char *const names[] = {
-        [SAME] = "same",
-        [RENAMED] = "renamed",
-        [MOVED] = "moved",
-        [REPLACED] = "replaced",
-        [DELETED] = "deleted",
-        [INSERTED] = "inserted",
-        [LEFT_OUT] = "not aligned",
-        [ALL] = "all together",
-    };
-    const char *name = names[*(const edit *)field];
-    return rocl_datum_text(r->out, name, strlen(name));
-}
-
-static rocl_datum field_count(const rocl_report_rows *r, const void *field)
-{
-    const uint64_t n = *(const uint64_t *)field;
-    (void)r;
-    return n ? rocl_datum_int((int64_t)n) : (rocl_datum){0};
+    static const char *const names[] = {[SAME] = "same",
+                                        [RENAMED] = "renamed",
+                                        [MOVED] = "moved",
+                                        [REPLACED] = "replaced",
+                                        [DELETED] = "deleted",
+                                        [INSERTED] = "inserted",
+                                        [LEFT_OUT] = "not aligned",
+                                        [ALL] = "all together"};
+    return rocl_field_string(r, &names[*(const edit *)field]);
 }
 
 #define CELL(field)  ROCL_CELL(edit_row, field)
-#define COUNT(field) ROCL_CELL_BY(field_count, edit_row, field)
+#define COUNT(field) ROCL_CELL_BY(rocl_field_some, edit_row, field)
 
 static const rocl_column columns[] = {
     {"edit", "Edit", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_edit, edit_row, edit)},
@@ -293,75 +262,56 @@ const rocl_table_def rocl_compare_sequence_table = {&rocl_compare_tab, "compare_
 
 /* ---- what it is of, or why it is not there --------------------------------------------------- */
 
-/* "step 5 of rank 0" */
-static void put_step(char *to, size_t size, const rocl_side_steps *s)
-{
-    char rank[48];
-    const rocl_side_step *step = &s->steps[s->chosen];
-    const rocl_side_process *p = &s->processes[step->process];
-    rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, rank);
-    snprintf(to, size, "step %" PRIu64 " of %s", step->number, rank);
-}
-
 static void put_note(const rocl_report_rows *r, const edits *e)
 {
     const rocl_side_steps *a = e->g.side[A], *b = e->g.side[B];
-    char of[SIDES][80] = {"", ""};
+    char of[256] = "without steps, of all kernels", step[SIDES][80]; /* "step 5 of rank 0" */
     uint64_t staying = 0;
     for (uint32_t i = 0; i < a->kernel_count; i++)
         staying += e->g.partner[A][i] && !e->g.moved[A][i];
-    const char *cut = e->g.minimal ? "" : "; with so many differences there may be more";
-    if (a->marker) {
-        put_step(of[A], sizeof of[A], a);
-        put_step(of[B], sizeof of[B], b);
-        rocl_set_note(r,
-                      "%s in A and %s in B, each of the median wall time: %" PRIu64
-                      " of %zu and %zu kernels are the same in the same order%s",
-                      of[A], of[B], staying, a->kernel_count, b->kernel_count, cut);
-    } else
-        rocl_set_note(r,
-                      "without steps, of all kernels: %" PRIu64
-                      " of %zu and %zu are the same in the same order%s",
-                      staying, a->kernel_count, b->kernel_count, cut);
-}
-
-static const char *why_lacking(rocl_side_lack lack, unsigned k)
-{
-    static const char *const why[][SIDES] = {
-        [ROCL_LACKS_MEMBERS] = {"the baseline is of an older rocline, and has no order of kernels",
-                                "the baseline is of an older rocline, and has no order of kernels"},
-        [ROCL_LACKS_STEPS_TOO_MANY] =
-            {"more than 100000 markers of A are steps; --step-markers REGEX says "
-             "which of them are",
-             "more than 100000 markers of B are steps; --step-markers REGEX says "
-             "which of them are"},
-        [ROCL_LACKS_KERNELS_TOO_MANY] =
-            {"A has more than 65536 kernels, and no steps; --step-markers REGEX "
-             "says which markers are steps",
-             "B has more than 65536 kernels, and A no steps; --step-markers "
-             "REGEX says which markers are steps"},
-    };
-    _Static_assert(ROCL_STEPS_MOST == 100000 && ROCL_SEQUENCE_MOST == 65536, "the texts say so");
-    return why[lack][k];
+    for (unsigned k = A; k <= B && a->marker; k++) {
+        char rank[48];
+        const rocl_side_step *is = &e->g.side[k]->steps[e->g.side[k]->chosen];
+        const rocl_side_process *p = &e->g.side[k]->processes[is->process];
+        rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, rank);
+        snprintf(step[k], sizeof step[k], "step %" PRIu64 " of %s", is->number, rank);
+    }
+    if (a->marker)
+        snprintf(of, sizeof of, "%s in A and %s in B, each of the median wall time", step[A],
+                 step[B]);
+    rocl_set_note(r, "%s: %" PRIu64 " of %zu and %zu %sare the same in the same order%s", of,
+                  staying, a->kernel_count, b->kernel_count, a->marker ? "kernels " : "",
+                  e->g.minimal ? "" : "; with so many differences there may be more");
 }
 
 /* NULL: there are kernels to align. */
 static const char *why_not(const rocl_side_steps *a, const rocl_side_steps *b, rocl_tables *out)
 {
     char marker[200], text[300];
-    if (a->lack)
-        return why_lacking(a->lack, A);
-    if (b->lack)
-        return why_lacking(b->lack, B);
-    if (a->marker && !b->marker) {
+    const rocl_side_lack lack = a->lack ? a->lack : b->lack;
+    const char *side = a->lack ? "A" : "B";
+    int n = 0;
+    if (lack == ROCL_LACKS_MEMBERS)
+        return "the baseline is of an older rocline, and has no order of kernels";
+    if (lack == ROCL_LACKS_STEPS_TOO_MANY) {
+        n = snprintf(text, sizeof text,
+                     "more than %d markers of %s are steps; --step-markers REGEX says which of "
+                     "them are",
+                     ROCL_STEPS_MOST, side);
+    } else if (lack == ROCL_LACKS_KERNELS_TOO_MANY) {
+        n = snprintf(text, sizeof text,
+                     "%s has more than %d kernels, and %sno steps; --step-markers REGEX says "
+                     "which markers are steps",
+                     side, ROCL_SEQUENCE_MOST, a->lack ? "" : "A ");
+    } else if (a->marker && !b->marker) {
         out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
-        const int n =
-            snprintf(text, sizeof text,
+        n = snprintf(text, sizeof text,
                      "B has no steps \"%s\", as A has; --step-markers REGEX says which markers "
                      "are steps",
                      marker);
-        return rocl_tables_text(out, text, (size_t)n);
     }
+    if (n)
+        return rocl_tables_text(out, text, (size_t)n);
     if (!a->kernel_count)
         return a->marker ? "no step of A has kernels" : "A has no kernels";
     if (!b->kernel_count)

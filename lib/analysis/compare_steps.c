@@ -17,15 +17,19 @@ enum { A, B, SIDES };
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Steps of both sides, or SIZE_MAX where a side has none. */
-typedef struct step_pair {
-    size_t of[SIDES];
-    bool by_number;
-} step_pair;
+enum { NUMBER, WALL, BUSY, KERNEL_TIME, KERNELS, QUANTITIES, CHANGE = SIDES };
+
+/* Sums if it stands for several steps; changes of those that both sides have. */
+typedef struct step_row {
+    const char *place[SIDES], *aligned;
+    int64_t of[QUANTITIES][SIDES + 1]; /* of A, of B, the change; INT64_MIN: none */
+    double percent;
+} step_row;
 
 typedef struct step_pairs {
     const rocl_side_steps *side[SIDES];
-    step_pair *all;
+    rocl_tables *out; /* owns the texts */
+    step_row *all;
     size_t count, cap;
     size_t by_number, by_order;
 } step_pairs;
@@ -52,13 +56,7 @@ typedef struct numbered {
     size_t step;
 } numbered;
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const numbered *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->step < y->step ? -1 : x->step > y->step;
-}
+ROCL_COMPARE_MEMBERS(compare_numbers, numbered, number, step)
 
 static numbered *sort_numbers(const rocl_side_steps *s, stretch r)
 {
@@ -93,11 +91,41 @@ static size_t match_numbers(const step_pairs *p, stretch a, stretch b, size_t *p
     return good ? found : SIZE_MAX;
 }
 
+/* Steps of both sides, or SIZE_MAX where a side has none. */
+static step_row describe_pair(const step_pairs *p, const size_t step[SIDES], bool by_number)
+{
+    step_row row = {.percent = NAN};
+    const bool both = step[A] != SIZE_MAX && step[B] != SIZE_MAX;
+    for (unsigned q = 0; q < QUANTITIES; q++)
+        for (unsigned k = A; k <= CHANGE; k++)
+            row.of[q][k] = INT64_MIN;
+    for (unsigned k = A; k <= B; k++) {
+        char label[48];
+        if (step[k] == SIZE_MAX)
+            continue;
+        const rocl_side_step *s = &p->side[k]->steps[step[k]];
+        const rocl_side_process *of = &p->side[k]->processes[s->process];
+        const int64_t values[QUANTITIES] = {(int64_t)s->number, s->wall, s->busy, s->kernel_ns,
+                                            (int64_t)s->kernels};
+        for (unsigned q = 0; q < QUANTITIES; q++)
+            row.of[q][k] = values[q];
+        rocl_rank_name(&(rocl_rank){.number = of->rank, .pid = of->pid}, label);
+        row.place[k] = rocl_tables_text(p->out, label, strlen(label));
+    }
+    for (unsigned q = WALL; q <= KERNEL_TIME && both; q++)
+        row.of[q][CHANGE] = row.of[q][B] - row.of[q][A];
+    if (both) {
+        row.aligned = by_number ? "number" : "order";
+        row.percent = rocl_percent(row.of[WALL][CHANGE], row.of[WALL][A]);
+    }
+    return row;
+}
+
 static bool add_pair(step_pairs *p, size_t a, size_t b, bool by_number)
 {
     if (!ROCL_GROW(p->all, p->cap, p->count + 1))
         return false;
-    p->all[p->count++] = (step_pair){{a, b}, by_number};
+    p->all[p->count++] = describe_pair(p, (const size_t[]){a, b}, by_number);
     if (a != SIZE_MAX && b != SIZE_MAX)
         *(by_number ? &p->by_number : &p->by_order) += 1;
     return true;
@@ -153,157 +181,66 @@ static bool pair_all(step_pairs *p)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Sums if it stands for several steps; changes of those that both sides have. */
-typedef struct step_row {
-    const rocl_side_steps *side[SIDES];
-    size_t of[SIDES]; /* SIZE_MAX: none */
-    const char *aligned;
-    int64_t wall[SIDES], busy[SIDES], kernel_ns[SIDES];
-    int64_t wall_change, busy_change, kernel_change;
-    uint64_t kernels[SIDES], number[SIDES];
-    double percent;
-    bool has[SIDES];
-} step_row;
-
-static rocl_datum put_place(const rocl_report_rows *r, const step_row *row, unsigned k)
-{
-    char label[48];
-    if (!row->has[k])
-        return (rocl_datum){0};
-    const rocl_side_process *p = &row->side[k]->processes[row->side[k]->steps[row->of[k]].process];
-    rocl_rank_name(&(rocl_rank){.number = p->rank, .pid = p->pid}, label);
-    return rocl_datum_text(r->out, label, strlen(label));
-}
-
-static rocl_datum field_place_a(const rocl_report_rows *r, const void *row)
-{
-    return put_place(r, row, A);
-}
-
-static rocl_datum field_place_b(const rocl_report_rows *r, const void *row)
-{
-    return put_place(r, row, B);
-}
-
-/* Cells of a member that has a value for each side, and of one that needs both. */
-#define FIELD_OF_SIDE(name, side, member)                                                          \
-    static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
-    {                                                                                              \
-        const step_row *s = row;                                                                   \
-        (void)r;                                                                                   \
-        return s->has[side] ? rocl_datum_int((int64_t)s->member[side]) : (rocl_datum){0};          \
-    }
-#define FIELD_OF_BOTH(name, member)                                                                \
-    static rocl_datum name(const rocl_report_rows *r, const void *row)                             \
-    {                                                                                              \
-        const step_row *s = row;                                                                   \
-        (void)r;                                                                                   \
-        return s->has[A] && s->has[B] ? rocl_datum_int(s->member) : (rocl_datum){0};               \
-    }
-
-FIELD_OF_SIDE(field_number_a, A, number)
-FIELD_OF_SIDE(field_number_b, B, number)
-FIELD_OF_SIDE(field_wall_a, A, wall)
-FIELD_OF_SIDE(field_wall_b, B, wall)
-FIELD_OF_SIDE(field_busy_a, A, busy)
-FIELD_OF_SIDE(field_busy_b, B, busy)
-FIELD_OF_SIDE(field_kernel_a, A, kernel_ns)
-FIELD_OF_SIDE(field_kernel_b, B, kernel_ns)
-FIELD_OF_SIDE(field_kernels_a, A, kernels)
-FIELD_OF_SIDE(field_kernels_b, B, kernels)
-FIELD_OF_BOTH(field_wall_change, wall_change)
-FIELD_OF_BOTH(field_busy_change, busy_change)
-FIELD_OF_BOTH(field_kernel_change, kernel_change)
+#define CELL(field)              ROCL_CELL(step_row, field)
+#define QUANTITY(quantity, side) ROCL_CELL_BY(rocl_field_or_none, step_row, of[quantity][side])
+#define SUM(quantity, side)      ROCL_IN_REST, QUANTITY(quantity, side)
 
 static const rocl_column columns[] = {
-    {"place_a", "Rank A", ROCL_UNIT_TEXT, ROCL_OTHERS, field_place_a, 0},
-    {"place_b", "Rank B", ROCL_UNIT_TEXT, ROCL_ALWAYS, field_place_b, 0},
-    {"number_a", "Step A", ROCL_UNIT_COUNT, ROCL_ALWAYS, field_number_a, 0},
-    {"number_b", "Step B", ROCL_UNIT_COUNT, ROCL_ALWAYS, field_number_b, 0},
-    {"aligned", "Aligned by", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL(step_row, aligned)},
-    {"wall_a_ns", "Wall A", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_a, 0},
-    {"wall_b_ns", "Wall B", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_b, 0},
-    {"wall_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_wall_change, 0},
-    {"wall_change_percent", "Change %", ROCL_UNIT_PERCENT, ROCL_ALWAYS,
-     ROCL_CELL(step_row, percent)},
-    {"busy_a_ns", "Busy A", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_a, 0},
-    {"busy_b_ns", "Busy B", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_b, 0},
-    {"busy_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_busy_change, 0},
-    {"kernel_a_ns", "Kernel time A", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_a, 0},
-    {"kernel_b_ns", "Kernel time B", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_b, 0},
-    {"kernel_change_ns", "Change", ROCL_UNIT_NS, ROCL_IN_REST, field_kernel_change, 0},
-    {"kernels_a", "Kernels A", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, field_kernels_a, 0},
-    {"kernels_b", "Kernels B", ROCL_UNIT_COUNT, ROCL_IN_REST | ROCL_MINOR, field_kernels_b, 0},
+    {"place_a", "Rank A", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(place[A])},
+    {"place_b", "Rank B", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(place[B])},
+    {"number_a", "Step A", ROCL_UNIT_COUNT, ROCL_ALWAYS, QUANTITY(NUMBER, A)},
+    {"number_b", "Step B", ROCL_UNIT_COUNT, ROCL_ALWAYS, QUANTITY(NUMBER, B)},
+    {"aligned", "Aligned by", ROCL_UNIT_TEXT, ROCL_MINOR, CELL(aligned)},
+    {"wall_a_ns", "Wall A", ROCL_UNIT_NS, SUM(WALL, A)},
+    {"wall_b_ns", "Wall B", ROCL_UNIT_NS, SUM(WALL, B)},
+    {"wall_change_ns", "Change", ROCL_UNIT_NS, SUM(WALL, CHANGE)},
+    {"wall_change_percent", "Change %", ROCL_UNIT_PERCENT, ROCL_ALWAYS, CELL(percent)},
+    {"busy_a_ns", "Busy A", ROCL_UNIT_NS, SUM(BUSY, A)},
+    {"busy_b_ns", "Busy B", ROCL_UNIT_NS, SUM(BUSY, B)},
+    {"busy_change_ns", "Change", ROCL_UNIT_NS, SUM(BUSY, CHANGE)},
+    {"kernel_a_ns", "Kernel time A", ROCL_UNIT_NS, SUM(KERNEL_TIME, A)},
+    {"kernel_b_ns", "Kernel time B", ROCL_UNIT_NS, SUM(KERNEL_TIME, B)},
+    {"kernel_change_ns", "Change", ROCL_UNIT_NS, SUM(KERNEL_TIME, CHANGE)},
+    {"kernels_a", "Kernels A", ROCL_UNIT_COUNT, ROCL_MINOR | SUM(KERNELS, A)},
+    {"kernels_b", "Kernels B", ROCL_UNIT_COUNT, ROCL_MINOR | SUM(KERNELS, B)},
 };
 
 const rocl_table_def rocl_compare_steps_table = {&rocl_compare_tab, "compare_steps",
                                                  "Steps from A to B", ROCL_COLUMNS(columns)};
 
-static step_row describe_pair(const step_pairs *p, const step_pair *pair)
-{
-    step_row row = {
-        .side = {p->side[A], p->side[B]}, .of = {pair->of[A], pair->of[B]}, .percent = NAN};
-    for (unsigned k = A; k <= B; k++) {
-        if (pair->of[k] == SIZE_MAX)
-            continue;
-        const rocl_side_step *s = &p->side[k]->steps[pair->of[k]];
-        row.has[k] = true;
-        row.wall[k] = s->wall;
-        row.busy[k] = s->busy;
-        row.kernel_ns[k] = s->kernel_ns;
-        row.kernels[k] = s->kernels;
-        row.number[k] = s->number;
-    }
-    if (row.has[A] && row.has[B]) {
-        row.aligned = pair->by_number ? "number" : "order";
-        row.wall_change = row.wall[B] - row.wall[A];
-        row.busy_change = row.busy[B] - row.busy[A];
-        row.kernel_change = row.kernel_ns[B] - row.kernel_ns[A];
-        row.percent = rocl_percent(row.wall_change, row.wall[A]);
-    }
-    return row;
-}
-
 static void add_row(void *into, const void *from)
 {
     step_row *sum = into;
     const step_row *row = from;
-    for (unsigned k = A; k <= B; k++) {
-        sum->has[k] |= row->has[k];
-        sum->wall[k] = rocl_add_saturated(sum->wall[k], row->wall[k]);
-        sum->busy[k] = rocl_add_saturated(sum->busy[k], row->busy[k]);
-        sum->kernel_ns[k] = rocl_add_saturated(sum->kernel_ns[k], row->kernel_ns[k]);
-        sum->kernels[k] += row->kernels[k];
-    }
-    sum->wall_change = rocl_narrow((rocl_i128)sum->wall_change + row->wall_change);
-    sum->busy_change = rocl_narrow((rocl_i128)sum->busy_change + row->busy_change);
-    sum->kernel_change = rocl_narrow((rocl_i128)sum->kernel_change + row->kernel_change);
+    for (unsigned q = WALL; q < QUANTITIES; q++)
+        for (unsigned k = A; k <= CHANGE; k++) {
+            int64_t *to = &sum->of[q][k];
+            if (row->of[q][k] != INT64_MIN)
+                *to = rocl_narrow((rocl_i128)(*to == INT64_MIN ? 0 : *to) + row->of[q][k]);
+            else if (k == CHANGE && *to == INT64_MIN && sum->of[q][A] >= 0 && sum->of[q][B] >= 0)
+                *to = 0; /* there are steps of both sides, though none is aligned */
+        }
 }
 
 rocl_status rocl_compare_steps_put(const rocl_side_steps *a, const rocl_side_steps *b,
                                    rocl_tables *out, const rocl_collector *c, rocl_error *err)
 {
-    step_pairs p = {.side = {a, b}};
+    step_pairs p = {.side = {a, b}, .out = out};
     if (!a->marker || !b->marker)
         return ROCL_OK;
-    step_row *rows = NULL;
-    bool good = pair_all(&p);
-    if (good && (rows = malloc((p.count + 1) * sizeof *rows))) {
-        for (size_t i = 0; i < p.count; i++)
-            rows[i] = describe_pair(&p, &p.all[i]);
+    const bool good = pair_all(&p);
+    if (good) {
         const rocl_report_rows r = rocl_begin_table(c, out, &rocl_compare_steps_table, 0);
         char marker[200], number[48] = "", order[48] = "";
-        r.out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
+        out->incomplete |= !rocl_print_marker(marker, sizeof marker, a);
         if (p.by_number)
             snprintf(number, sizeof number, ", %zu aligned by number", p.by_number);
         if (p.by_order)
             snprintf(order, sizeof order, ", %zu aligned by order", p.by_order);
         rocl_set_note(&r, "\"%s\": %zu step%s of A and %zu of B%s%s", marker, a->step_count,
                       a->step_count == 1 ? "" : "s", b->step_count, number, order);
-        rocl_add_top_rows(&r, rows, p.count, sizeof *rows, add_row);
+        rocl_add_top_rows(&r, p.all, p.count, sizeof *p.all, add_row);
     }
-    good = rows;
-    free(rows);
     free(p.all);
     return good ? ROCL_OK : rocl_fail_memory(err);
 }

@@ -19,11 +19,11 @@ rocl_limits rocl_limits_begin(rocl_gate *g)
 
 /* Kernels of communication wait for other ranks, and calls of the host for GPUs. A copy has no name
  * but its direction, so that its average says how large copies are. */
-bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, const char *name,
-                      size_t n, const uint64_t calls[2])
+bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, rocl_view name,
+                      const uint64_t calls[2])
 {
     const bool tested = l->gate->all || (domain == ROCL_DOMAIN_KERNELS &&
-                                         rocl_classify_kernel(c->trace->classes, name, n) !=
+                                         rocl_classify_kernel(c->trace->classes, name.p, name.n) !=
                                              ROCL_CLASS_COMMUNICATION);
     for (unsigned k = 0; k < 2; k++)
         *(tested ? &l->has[k] : &l->has_more[k]) |= calls[k] > 0;
@@ -52,7 +52,7 @@ void rocl_limits_add(rocl_limits *l, const rocl_judgement *j, rocl_growth *grown
         grown->percent = j->percent;
         grown->added = j->added;
         grown->domain = j->domain;
-        grown->name = j->name ? rocl_tables_text(out, j->name, j->len) : NULL;
+        grown->name = j->name.p ? rocl_tables_text(out, j->name.p, j->name.n) : NULL;
     }
     if (!listed)
         return;
@@ -62,17 +62,10 @@ void rocl_limits_add(rocl_limits *l, const rocl_judgement *j, rocl_growth *grown
         l->failed = true;
 }
 
-static rocl_datum field_name(const rocl_report_rows *r, const void *row)
-{
-    const rocl_judgement *j = row;
-    return j->name ? rocl_datum_text(r->out, j->name, j->len) : (rocl_datum){0};
-}
-
 static rocl_datum field_verdict(const rocl_report_rows *r, const void *field)
 {
     static const char *const names[] = {"failed", "not tested", "passed", "ignored"};
-    const char *name = names[*(const rocl_verdict *)field];
-    return rocl_datum_text(r->out, name, strlen(name));
+    return rocl_field_string(r, &names[*(const rocl_verdict *)field]);
 }
 
 #define CELL(field) ROCL_ALWAYS, ROCL_CELL(rocl_judgement, field)
@@ -80,7 +73,7 @@ static rocl_datum field_verdict(const rocl_report_rows *r, const void *field)
 static const rocl_column columns[] = {
     {"rule", "Rule", ROCL_UNIT_TEXT, CELL(rule)},
     {"domain", "Domain", ROCL_UNIT_TEXT, CELL(domain)},
-    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, field_name, 0},
+    {"name", "Name", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(rocl_judgement, name)},
     {"before_ns", "A", ROCL_UNIT_NS, CELL(before)},
     {"after_ns", "B", ROCL_UNIT_NS, CELL(after)},
     {"growth_percent", "Growth %", ROCL_UNIT_PERCENT, CELL(percent)},
@@ -96,16 +89,11 @@ const rocl_table_def rocl_limits_table = {&rocl_compare_tab, "compare_limits", "
 static int compare_judgements(const void *a, const void *b)
 {
     const rocl_judgement *x = a, *y = b;
-    const double p = x->cost, q = y->cost;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (p > q || p < q)
-        return p > q ? -1 : 1;
-    int c = strcmp(x->rule, y->rule);
-    if (!c)
-        c = strcmp(x->domain ? x->domain : "", y->domain ? y->domain : "");
-    return c ? c
-             : rocl_compare_bytes(x->name ? x->name : "", x->len, y->name ? y->name : "", y->len);
+    int c = rocl_number_order(x->verdict, y->verdict);
+    c = c ? c : rocl_compare_double(&y->cost, &x->cost);
+    c = c ? c : strcmp(x->rule, y->rule);
+    c = c ? c : strcmp(x->domain ? x->domain : "", y->domain ? y->domain : "");
+    return c ? c : rocl_compare_views(x->name, y->name);
 }
 
 /* Where one side has nothing to test, what the other has is neither good nor bad. */
@@ -116,8 +104,8 @@ static void find_untested(rocl_limits *l, rocl_tables *out)
     char why[128];
     bool judged = false, more = false;
     for (size_t i = 0; i < l->count; i++)
-        judged |= l->all[i].name && (l->all[i].verdict == ROCL_VERDICT_FAILED ||
-                                     l->all[i].verdict == ROCL_VERDICT_PASSED);
+        judged |= l->all[i].name.p && (l->all[i].verdict == ROCL_VERDICT_FAILED ||
+                                       l->all[i].verdict == ROCL_VERDICT_PASSED);
     for (unsigned k = 0; k < 2; k++)
         more |= !l->has[k] && l->has_more[k];
     if (judged && l->has[0] && l->has[1])

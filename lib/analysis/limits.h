@@ -11,10 +11,9 @@ typedef enum rocl_verdict {
 } rocl_verdict;
 
 typedef struct rocl_judgement {
-    const char *rule;   /* "average" or "total"; static */
-    const char *domain; /* NULL: of all domains; static */
-    const char *name;   /* NULL: of the whole domain; must live until the table is made */
-    size_t len;
+    const char *rule;     /* "average" or "total"; static */
+    const char *domain;   /* NULL: of all domains; static */
+    rocl_view name;       /* NULL: of the whole domain; must live until the table is made */
     double before, after; /* ns */
     double percent;       /* by which it grew; may be infinite */
     double limit;
@@ -35,8 +34,8 @@ typedef struct rocl_limits {
 /* Empties all of the gate but its limits. */
 rocl_limits rocl_limits_begin(rocl_gate *g);
 /* Is this name tested, which A and B have so often? Other kernels are judged as ignored. */
-bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, const char *name,
-                      size_t n, const uint64_t calls[2]);
+bool rocl_limits_test(rocl_limits *l, const rocl_collector *c, unsigned domain, rocl_view name,
+                      const uint64_t calls[2]);
 /* Sets the percentage, the verdict and the reason of the rest. ignored: why it does not count, or
  * NULL; doubt: why growth is no failure but `doubtful`, unless the name is new; or NULL. */
 void rocl_judge(rocl_judgement *j, const char *ignored, const char *doubt, rocl_verdict doubtful);

@@ -496,6 +496,22 @@ rocl_datum rocl_field_string(const rocl_report_rows *r, const void *field)
     return s ? rocl_datum_text(r->out, s, strlen(s)) : (rocl_datum){0};
 }
 
+rocl_datum rocl_field_view(const rocl_report_rows *r, const void *field)
+{
+    const rocl_view *v = field;
+    return v->p ? rocl_datum_text(r->out, v->p, v->n) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_some(const rocl_report_rows *r, const void *field)
+{
+    return *(const int64_t *)field ? rocl_field_int(r, field) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_or_none(const rocl_report_rows *r, const void *field)
+{
+    return *(const int64_t *)field == INT64_MIN ? (rocl_datum){0} : rocl_field_int(r, field);
+}
+
 rocl_datum rocl_field_event(const rocl_report_rows *r, const void *field)
 {
     const rocl_event_ref *e = field;

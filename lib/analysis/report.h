@@ -173,6 +173,7 @@ typedef struct rocl_column {
         uint32_t: rocl_field_text,                                                                  \
         int32_t: rocl_field_id,                                                                     \
         const char *: rocl_field_string,                                                            \
+        rocl_view: rocl_field_view,                                                                 \
         const rocl_gpu *: rocl_field_gpu,                                                           \
         rocl_event_ref: rocl_field_event,                                                          \
         rocl_agent_key: rocl_field_agent),                                                          \
@@ -239,6 +240,9 @@ rocl_field_fn rocl_field_text;         /* uint32_t: a text of the trace */
 rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is ROCL_NONE */
 rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
+rocl_field_fn rocl_field_view;         /* rocl_view: none if its text is NULL */
+rocl_field_fn rocl_field_some;         /* int64_t, uint64_t: none if it is 0 */
+rocl_field_fn rocl_field_or_none;      /* int64_t: none if it is INT64_MIN */
 rocl_field_fn
     rocl_field_gpu; /* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */

@@ -12,3 +12,11 @@ static inline rocl_domain rocl_key_domain(const char *key)
 {
     return (rocl_domain)key[0];
 }
+
+/* The domain is in the byte before it. */
+static inline rocl_view rocl_key_name(const rocl_strings *keys, uint32_t id)
+{
+    size_t n;
+    const char *key = rocl_strings_get(keys, id, &n);
+    return (rocl_view){key + 1, n - 1};
+}

@@ -7,6 +7,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/activity.h"
+#include "analysis/report.h"
 #include "analysis/side_key.h"
 #include "base/array.h"
 #include "table/format.h"
@@ -28,11 +29,10 @@ bool rocl_print_marker(char *to, size_t size, const rocl_side_steps *s)
     const rocl_datum d = {
         .type = ROCL_DATUM_TEXT, .text = s->marker, .len = (uint32_t)s->marker_len};
     rocl_datum_put_displayed(&text, &d, ROCL_UNIT_TEXT);
-    size_t n = text.len < size - 4 ? text.len : size - 4;
-    while (n && n < text.len && (text.data[n] & 0xc0) == 0x80)
-        n--; /* the end is not within a character */
-    snprintf(to, size, "%.*s%s", (int)n, n ? (const char *)text.data : "",
-             n < text.len ? "..." : "");
+    rocl_buf_byte(&text, '\0');
+    const char *shown = text.failed ? "" : (const char *)text.data;
+    const int n = rocl_name_prefix(shown, size - 4);
+    snprintf(to, size, "%.*s%s", n, shown, shown[n] ? "..." : "");
     const bool good = !text.failed;
     rocl_buf_free(&text);
     return good;
@@ -161,20 +161,17 @@ static uint32_t take_lane(rocl_step_reader *r, uint32_t lane)
     const uint32_t known = rocl_ids_get(&r->lane_of, lane);
     if (known != ROCL_NONE)
         return known;
-    uint32_t index = (uint32_t)to->lane_count;
-    if (index < ROCL_SEQUENCE_LANES) {
-        const rocl_step_lane *k = (const void *)rocl_strings_get(r->work.lanes, lane, NULL);
+    if (to->lane_count < ROCL_SEQUENCE_LANES) {
         rocl_step_lane key;
-        memcpy(&key, k, sizeof key);
-        if (!ROCL_GROW(to->lanes, to->lane_cap, to->lane_count + 1))
+        memcpy(&key, rocl_strings_get(r->work.lanes, lane, NULL), sizeof key);
+        char *name = name_lane(r->trace, &key);
+        if (!name || !ROCL_GROW(to->lanes, to->lane_cap, to->lane_count + 1)) {
+            free(name);
             return ROCL_NONE;
-        to->lanes[to->lane_count].process = (uint32_t)to->process_count - 1;
-        if (!(to->lanes[to->lane_count].name = name_lane(r->trace, &key)))
-            return ROCL_NONE;
-        to->lane_count++;
-    } else {
-        index--;
+        }
+        to->lanes[to->lane_count++] = (rocl_side_lane){(uint32_t)to->process_count - 1, name};
     }
+    const uint32_t index = (uint32_t)to->lane_count - 1;
     return rocl_ids_put(&r->lane_of, lane, index) ? index : ROCL_NONE;
 }
 
@@ -209,12 +206,7 @@ typedef struct wall_order {
     size_t step;
 } wall_order;
 
-static int compare_walls(const void *a, const void *b)
-{
-    const wall_order *x = a, *y = b;
-    const int c = rocl_number_order(x->wall, y->wall);
-    return c ? c : rocl_number_order((int64_t)x->step, (int64_t)y->step);
-}
+ROCL_COMPARE_MEMBERS(compare_walls, wall_order, wall, step)
 
 /* The step of the median wall time, among those of a process (ROCL_NONE: of all) with kernels.
  * first: the first step of the series. */
@@ -315,11 +307,10 @@ typedef struct lone_kernel {
 static int compare_kernels(const void *a, const void *b)
 {
     const lone_kernel *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    int c = rocl_number_order(x->start, y->start);
+    int c = rocl_compare_u64(&x->process, &y->process);
+    c = c ? c : rocl_number_order(x->start, y->start);
     c = c ? c : rocl_number_order(x->end, y->end);
-    return c ? c : x->row < y->row ? -1 : x->row > y->row;
+    return c ? c : rocl_compare_u64(&x->row, &y->row);
 }
 
 /* All kernels, unless they are too many. */

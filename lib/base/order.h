@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/view.h"
+
 #define ROCL_COMPARE_NUMBERS(name, type)                                                           \
     static inline int name(const void *a, const void *b)                                           \
     {                                                                                              \
@@ -37,6 +39,11 @@ static inline int rocl_compare_bytes(const char *a, size_t n, const char *b, siz
 {
     const int c = memcmp(a, b, n < m ? n : m);
     return c ? c : (n > m) - (n < m);
+}
+
+static inline int rocl_compare_views(rocl_view a, rocl_view b)
+{
+    return rocl_compare_bytes(a.n ? a.p : "", a.n, b.n ? b.p : "", b.n);
 }
 
 /* How many of `count` sorted items of `size` bytes are before the key: the index of the first that

@@ -49,16 +49,15 @@ static void fold_rows(rocl_tables *all, const rocl_table *t, size_t shown, rocl_
         } else if (fold == ROCL_FOLD_SUM) {
             for (size_t r = shown; r < t->row_count; r++) {
                 const rocl_datum *d = rocl_table_cell(t, r, c);
-                int64_t sum;
+                int64_t sum; /* no value is 0 */
                 if (!rocl_datum_has_value(d))
                     continue;
-                if (d->type == ROCL_DATUM_INT && to[c].type != ROCL_DATUM_REAL) {
-                    const int64_t before = to[c].type == ROCL_DATUM_INT ? to[c].i : 0;
-                    to[c] = __builtin_add_overflow(before, d->i, &sum) ? rocl_datum_int(INT64_MAX)
-                                                                       : rocl_datum_int(sum);
-                } else {
+                if (d->type != ROCL_DATUM_INT || to[c].type == ROCL_DATUM_REAL)
                     to[c] = rocl_datum_real(rocl_datum_number(&to[c]) + rocl_datum_number(d));
-                }
+                else if (__builtin_add_overflow(to[c].i, d->i, &sum))
+                    to[c] = rocl_datum_int(INT64_MAX);
+                else
+                    to[c] = rocl_datum_int(sum);
             }
         }
     }

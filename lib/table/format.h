@@ -18,6 +18,11 @@ typedef struct rocl_table_writer {
     rocl_status status; /* the first failure */
 } rocl_table_writer;
 
+static inline bool rocl_cell_is(const rocl_table *t, size_t row, const char *key, const char *text)
+{
+    return rocl_datum_is(rocl_table_find_cell(t, row, key), text);
+}
+
 /* Writes the buffer out when it is large. */
 void rocl_table_end_row(rocl_table_writer *w);
 /* Writes out all that is in the buffer. */

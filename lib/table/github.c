@@ -54,8 +54,7 @@ static void put_failures(rocl_table_writer *w, const rocl_table *t)
     size_t failed = 0;
     for (size_t i = 0; i < t->row_count; i++) {
         rocl_buf title = {0}, text = {0};
-        if (strcmp(rocl_datum_str(rocl_table_find_cell(t, i, "verdict")), "failed") != 0 ||
-            failed++ >= MOST_ERRORS)
+        if (!rocl_cell_is(t, i, "verdict", "failed") || failed++ >= MOST_ERRORS)
             continue;
         put_title(&title, t, i);
         rocl_limit_put(&text, t, i);

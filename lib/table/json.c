@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/view.h"
 #include "table/format.h"
 #include "table/json.h"
 
@@ -20,19 +21,18 @@ static void put_key(rocl_buf *to, const char *before, const char *key)
 }
 
 /* Does that with a text, or null. */
-static void put_text_or_null(rocl_buf *to, const char *before, const char *key, const char *p,
-                             size_t n)
+static void put_text(rocl_buf *to, const char *before, const char *key, rocl_view text)
 {
     put_key(to, before, key);
-    if (p)
-        rocl_json_put_string(to, p, n);
+    if (text.p)
+        rocl_json_put_string(to, text.p, text.n);
     else
         rocl_buf_str(to, "null");
 }
 
 static void put_member(rocl_buf *to, const char *before, const char *key, const char *value)
 {
-    put_text_or_null(to, before, key, value, value ? strlen(value) : 0);
+    put_text(to, before, key, (rocl_view){value, value ? strlen(value) : 0});
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -272,28 +272,28 @@ void rocl_answer_add_message(rocl_answer *a, bool error, rocl_status code, const
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Is it an input, or else a file? */
-static bool is_file(const rocl_answer *a, const char *p, size_t n)
+static bool is_file(const rocl_answer *a, rocl_view text)
 {
     char path[4096];
     for (size_t i = 0; a->inputs && a->inputs[i]; i++)
-        if (strlen(a->inputs[i]) == n && !memcmp(a->inputs[i], p, n))
+        if (rocl_view_is(text, a->inputs[i]))
             return true;
-    if (!n || n >= sizeof path)
+    if (!text.n || text.n >= sizeof path)
         return false;
-    memcpy(path, p, n);
-    path[n] = '\0';
+    memcpy(path, text.p, text.n);
+    path[text.n] = '\0';
     return access(path, F_OK) == 0;
 }
 
 /* "byte 123", "table rocpd_region": a word and its number or name. */
-static bool is_place(const char *p, size_t n)
+static bool is_place(rocl_view text)
 {
     static const char *const words[] = {"byte ",  "line ",  "row ",    "table ",  "page ",
                                         "chunk ", "block ", "record ", "column ", "element "};
-    for (size_t i = 0; n < 128 && i < sizeof words / sizeof *words; i++) {
-        const size_t len = strlen(words[i]);
-        if (n > len && !memcmp(p, words[i], len) && !memchr(p + len, ' ', n - len))
-            return true;
+    for (size_t i = 0; text.n < 128 && i < sizeof words / sizeof *words; i++) {
+        const size_t n = strlen(words[i]);
+        if (rocl_view_begins(text, words[i]) && text.n > n)
+            return !memchr(text.p + n, ' ', text.n - n);
     }
     return false;
 }
@@ -313,22 +313,19 @@ static void put_messages(rocl_answer *a, unsigned member, bool errors)
             rocl_buf_str(b, n++ ? ",\n   " : "");
             /* Messages about a file begin "FILE: " or "FILE: PLACE: ". */
             const message *m = &a->messages[i];
-            const char *file = NULL, *place = NULL, *text = m->text, *colon = strstr(text, ": ");
-            size_t file_len = 0, place_len = 0;
-            if (colon && is_file(a, text, (size_t)(colon - text))) {
-                file = text;
-                file_len = (size_t)(colon - text);
+            const char *text = m->text, *colon = strstr(text, ": ");
+            rocl_view file = {0}, place = {0};
+            if (colon && is_file(a, rocl_view_between(text, colon))) {
+                file = rocl_view_between(text, colon);
                 text = colon + 2;
                 colon = strstr(text, ": ");
-                if (colon && is_place(text, (size_t)(colon - text))) {
-                    place = text;
-                    place_len = (size_t)(colon - text);
-                }
+                if (colon && is_place(rocl_view_between(text, colon)))
+                    place = rocl_view_between(text, colon);
             }
             put_member(b, "{", rocl_message_members[0].key,
                        m->code <= ROCL_LIMIT ? codes[m->code] : "internal");
-            put_text_or_null(b, ", ", rocl_message_members[1].key, file, file_len);
-            put_text_or_null(b, ", ", rocl_message_members[2].key, place, place_len);
+            put_text(b, ", ", rocl_message_members[1].key, file);
+            put_text(b, ", ", rocl_message_members[2].key, place);
             put_member(b, ", ", rocl_message_members[3].key, m->text);
             rocl_buf_byte(b, '}');
         }

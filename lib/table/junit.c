@@ -49,16 +49,12 @@ void rocl_limit_put(rocl_buf *to, const rocl_table *t, size_t row)
     put_value(to, t, row, "reason");
 }
 
-static bool is_verdict(const rocl_table *t, size_t row, const char *verdict)
-{
-    return !strcmp(rocl_datum_str(rocl_table_find_cell(t, row, "verdict")), verdict);
-}
-
 static void put_case(rocl_table_writer *w, const rocl_table *t, size_t row)
 {
     rocl_buf *b = &w->buf;
     const rocl_datum *name = rocl_table_find_cell(t, row, "name");
-    const bool failed = is_verdict(t, row, "failed"), passed = is_verdict(t, row, "passed");
+    const bool failed = rocl_cell_is(t, row, "verdict", "failed"),
+               passed = rocl_cell_is(t, row, "verdict", "passed");
     const bool whole = !rocl_datum_has_value(rocl_table_find_cell(t, row, "domain"));
     rocl_buf_str(b, "    <testcase classname=\"");
     put_cell(w, t, row, "rule");
@@ -135,8 +131,9 @@ void rocl_table_write_junit(rocl_table_writer *w)
     size_t failed = 0, skipped = 0;
     const size_t n = t ? t->row_count : 0, untested = rocl_limits_untested(t);
     for (size_t i = 0; i < n; i++) {
-        failed += is_verdict(t, i, "failed");
-        skipped += !is_verdict(t, i, "failed") && !is_verdict(t, i, "passed");
+        const bool fails = rocl_cell_is(t, i, "verdict", "failed");
+        failed += fails;
+        skipped += !fails && !rocl_cell_is(t, i, "verdict", "passed");
     }
     rocl_buf_str(&w->buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     for (unsigned i = 0; i < 2; i++)

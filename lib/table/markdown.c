@@ -70,9 +70,7 @@ void rocl_table_put_markdown(rocl_table_writer *w, const rocl_table *t)
             const rocl_datum *d = rocl_table_cell(t, 0, c);
             if (!rocl_datum_has_value(d) || !is_shown(t, c))
                 continue;
-            rocl_buf_str(&w->buf, "| ");
-            rocl_buf_str(&w->buf, t->columns[c].title);
-            rocl_buf_byte(&w->buf, ' ');
+            rocl_buf_printf(b, "| %s ", t->columns[c].title);
             rocl_table_put_markdown_cell(w, t, d, c);
             rocl_buf_str(&w->buf, "|\n");
         }

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "model/kinds.h"
 #include "model/trace.h"
@@ -54,8 +55,8 @@ static const char *profiler_name(const domain *d)
 
 /* A row of a summary. */
 typedef struct summary_row {
-    const char *domain, *name;
-    size_t name_len;
+    const char *domain;
+    rocl_view name;
     int64_t calls, total, min, max;
     double average, percent, stddev; /* stddev: of one call 0 */
     bool single;                     /* one call: no deviation */
@@ -74,8 +75,7 @@ static summary_row read_row(const rocl_table *t, size_t row)
     const rocl_datum *stddev = rocl_table_find_cell(t, row, "stddev_ns");
     return (summary_row){
         .domain = rocl_datum_str(rocl_table_find_cell(t, row, "domain")),
-        .name = rocl_datum_str(name),
-        .name_len = name->type == ROCL_DATUM_TEXT ? name->len : 0,
+        .name = {rocl_datum_str(name), name->type == ROCL_DATUM_TEXT ? name->len : 0},
         .calls = find_integer(t, row, "calls"),
         .total = find_integer(t, row, "total_ns"),
         .min = find_integer(t, row, "min_ns"),
@@ -88,18 +88,12 @@ static summary_row read_row(const rocl_table *t, size_t row)
     };
 }
 
-static bool begins_with(const summary_row *r, const char *text)
-{
-    size_t n = strlen(text);
-    return r->name_len >= n && !memcmp(r->name, text, n);
-}
-
 /* As rocprofv3 has it: MEMORY_ALLOCATION_FREE. */
 static void put_rocprofv3_name(rocl_buf *b, const domain *d, const summary_row *r)
 {
-    if (!begins_with(r, d->operation))
+    if (!rocl_view_begins(r->name, d->operation))
         rocl_buf_str(b, d->operation);
-    rocl_buf_put(b, r->name, r->name_len);
+    rocl_buf_put(b, r->name.p, r->name.n);
 }
 
 /* ---- rocprofv3 -S: a block for each domain, for each group of domains, and for all ----------- */
@@ -206,7 +200,6 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
     const double unit = summary_units[w->summary.unit].ns;
     for (size_t i = 0; i < n; i++) {
         const summary_row *r = &lines[i].row;
-        char text[256];
         if (!(lines[i].bit & set))
             continue;
         size_t name = measure_name(w, &lines[i]);
@@ -214,21 +207,18 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
         rocl_buf_str(b, "| ");
         rocl_buf_put(b, w->scratch.data, w->scratch.len);
         rocl_buf_fill(b, ' ', name_width - name);
-        snprintf(text, sizeof text, " | %-*s | %15lld |", (int)domain_width,
-                 profiler_name(lines[i].domain), (long long)r->calls);
-        rocl_buf_str(b, text);
+        rocl_buf_printf(b, " | %-*s | %15lld |", (int)domain_width, profiler_name(lines[i].domain),
+                        (long long)r->calls);
         put_summary_time(b, r->total, w->summary.unit);
-        snprintf(text, sizeof text, " %15.3e | %13.6f |", r->average / unit,
-                 total > 0 ? 100 * (double)r->total / total : 0);
-        rocl_buf_str(b, text);
+        rocl_buf_printf(b, " %15.3e | %13.6f |", r->average / unit,
+                        total > 0 ? 100 * (double)r->total / total : 0);
         if (r->range) {
             put_summary_time(b, r->min, w->summary.unit);
             put_summary_time(b, r->max, w->summary.unit);
-            snprintf(text, sizeof text, " %15.3e |\n", r->stddev / unit);
+            rocl_buf_printf(b, " %15.3e |\n", r->stddev / unit);
         } else {
-            snprintf(text, sizeof text, " %15s | %15s | %15s |\n", "", "", "");
+            rocl_buf_printf(b, " %15s | %15s | %15s |\n", "", "", "");
         }
-        rocl_buf_str(b, text);
         rocl_table_end_row(w);
     }
     rocl_buf_byte(b, '\n');
@@ -238,9 +228,8 @@ static void put_block(rocl_table_writer *w, const line *lines, size_t n, uint32_
 static int compare_by_total(const void *a, const void *b)
 {
     const line *x = a, *y = b;
-    if (x->row.total != y->row.total)
-        return x->row.total < y->row.total ? 1 : -1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    const int c = rocl_number_order(y->row.total, x->row.total);
+    return c ? c : rocl_number_order((int64_t)x->index, (int64_t)y->index);
 }
 
 void rocl_table_write_console(rocl_table_writer *w)
@@ -269,15 +258,12 @@ void rocl_table_write_console(rocl_table_writer *w)
     qsort(lines, n, sizeof *lines, compare_by_total);
     /* Rows of the same group follow each other. */
     for (size_t row = 0; (all || o->groups) && groups && row < groups->row_count;) {
-        const rocl_datum *group = rocl_table_cell(groups, row, 0), *next = group;
+        const size_t first = row;
         uint32_t set = 0;
-        while (next->len == group->len && !memcmp(next->text, group->text, group->len)) {
+        for (; row < groups->row_count && rocl_cell_is_same(groups, first, row, 0); row++) {
             const domain *d =
                 find_domain(rocl_datum_str(rocl_table_find_cell(groups, row, "domain")));
             set |= d ? 1u << (d - domains) : 0;
-            if (++row == groups->row_count)
-                break;
-            next = rocl_table_cell(groups, row, 0);
         }
         put_block(w, lines, n, set);
     }
@@ -314,54 +300,40 @@ static void put_printed(rocl_buf *b, const char *format, int decimals, double v)
     }
 }
 
-/* As Python prints them; one value has no deviation. */
-static void put_rocpd_values(rocl_buf *b, const summary_row *r)
+/* rocpd: as Python prints them; one value has no deviation. rocprofv3: shares from 1 % on have two
+ * decimals, smaller ones four, tiny ones an exponent. rocprof: averages are whole numbers, and
+ * there is no more. */
+static void put_values(rocl_buf *b, rocl_stats_style s, const summary_row *r)
 {
+    const bool v3 = s == ROCL_STYLE_ROCPROFV3;
     put_integer(b, r->calls);
     put_integer(b, r->total);
-    put_python_float(b, r->average);
-    put_python_float(b, r->percent);
-    if (!r->range) {
-        rocl_buf_str(b, ",,,");
-        return;
-    }
-    put_integer(b, r->min);
-    put_integer(b, r->max);
-    if (r->single)
-        rocl_buf_byte(b, ',');
+    if (s == ROCL_STYLE_ROCPROF)
+        put_integer(b, r->calls ? r->total / r->calls : 0);
+    else if (v3)
+        put_printed(b, "%.*f", 6, r->average);
     else
-        put_python_float(b, r->stddev);
-}
-
-/* Shares from 1 % on have two decimals, smaller ones four, tiny ones an exponent. */
-static void put_rocprofv3_values(rocl_buf *b, const summary_row *r)
-{
-    put_integer(b, r->calls);
-    put_integer(b, r->total);
-    put_printed(b, "%.*f", 6, r->average);
-    if (r->percent >= 0.01)
+        put_python_float(b, r->average);
+    if (!v3)
+        put_python_float(b, r->percent);
+    else if (r->percent >= 0.01)
         put_printed(b, "%.*f", r->percent >= 1 ? 2 : 4, r->percent);
     else
         put_printed(b, "%.*e", 3, r->percent);
+    if (s == ROCL_STYLE_ROCPROF)
+        return;
     if (!r->range) {
         rocl_buf_str(b, ",,,");
         return;
     }
     put_integer(b, r->min);
     put_integer(b, r->max);
-    if (r->stddev > 0)
-        put_printed(b, "%.*f", 6, r->stddev);
+    if (v3)
+        put_printed(b, r->stddev > 0 ? "%.*f" : "%.*e", r->stddev > 0 ? 6 : 8, r->stddev);
+    else if (r->single)
+        rocl_buf_byte(b, ',');
     else
-        put_printed(b, "%.*e", 8, r->stddev);
-}
-
-/* Averages are whole numbers there. */
-static void put_rocprof_values(rocl_buf *b, const summary_row *r)
-{
-    put_integer(b, r->calls);
-    put_integer(b, r->total);
-    put_integer(b, r->calls ? r->total / r->calls : 0);
-    put_python_float(b, r->percent);
+        put_python_float(b, r->stddev);
 }
 
 /* ---- files: names ---------------------------------------------------------------------------- */
@@ -370,12 +342,9 @@ static void put_rocprof_values(rocl_buf *b, const summary_row *r)
 static void put_rocpd_name(rocl_buf *b, const domain *d, const summary_row *r)
 {
     size_t n = strlen(d->operation);
-    bool operation = n && r->name_len > n && begins_with(r, d->operation);
-    const char *name = r->name + (operation ? n : 0);
-    size_t len = r->name_len - (operation ? n : 0);
-    if (operation && len == 8 && !memcmp(name, "ALLOCATE", 8))
-        len = 5;
-    rocl_buf_put(b, name, len);
+    bool operation = n && r->name.n > n && rocl_view_begins(r->name, d->operation);
+    const rocl_view name = {r->name.p + (operation ? n : 0), r->name.n - (operation ? n : 0)};
+    rocl_buf_put(b, name.p, operation && rocl_view_is(name, "ALLOCATE") ? 5 : name.n);
 }
 
 /* MEMORY_COPY_HOST_TO_DEVICE is CopyHostToDevice. */
@@ -386,14 +355,14 @@ static void put_rocprof_name(rocl_buf *b, const domain *d, const summary_row *r)
         put_rocpd_name(b, d, r);
         return;
     }
-    if (!begins_with(r, copy)) {
-        rocl_buf_put(b, r->name, r->name_len);
+    if (!rocl_view_begins(r->name, copy)) {
+        rocl_buf_put(b, r->name.p, r->name.n);
         return;
     }
     rocl_buf_str(b, "Copy");
     bool first = true;
-    for (size_t i = sizeof copy - 1; i < r->name_len; i++) {
-        char c = r->name[i];
+    for (size_t i = sizeof copy - 1; i < r->name.n; i++) {
+        char c = r->name.p[i];
         if (c != '_')
             rocl_buf_byte(b, (uint8_t)(first || c < 'A' || c > 'Z' ? c : c + ('a' - 'A')));
         first = c == '_';
@@ -407,24 +376,21 @@ static const struct {
     const char *prefix; /* where the caller gives none */
     const char *header;
     void (*put_name)(rocl_buf *, const domain *, const summary_row *);
-    void (*put_values)(rocl_buf *, const summary_row *);
-    bool quotes_names, quotes_kernels; /* also where CSV needs no quotes */
+    bool quotes_names; /* also where CSV needs no quotes */
     bool file_of_domains;
 } styles[] = {
     [ROCL_STYLE_ROCPD] = {"%s%s%s_%s_summary.csv", "out", /* out_kernels_summary.csv */
                           "Name,Calls,DURATION (nsec),AVERAGE (nsec),PERCENT (INC),MIN (nsec),"
                           "MAX (nsec),STD_DEV\n",
-                          put_rocpd_name, put_rocpd_values, .file_of_domains = true},
+                          put_rocpd_name, .file_of_domains = true},
     [ROCL_STYLE_ROCPROFV3] = {"%s%s%s_%s_stats.csv", "out", /* out_kernel_stats.csv */
                               "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                               "\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n",
-                              put_rocprofv3_name, put_rocprofv3_values, .quotes_names = true,
-                              .quotes_kernels = true, .file_of_domains = true},
+                              put_rocprofv3_name, .quotes_names = true, .file_of_domains = true},
     [ROCL_STYLE_ROCPROF] = {"%s%s%s.%s.csv", "results", /* results.stats.csv */
                             "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\","
                             "\"Percentage\"\n",
-                            put_rocprof_name, put_rocprof_values, .quotes_names = true,
-                            .quotes_kernels = true},
+                            put_rocprof_name, .quotes_names = true},
 };
 
 /* Names of kernels, in order. */
@@ -435,9 +401,9 @@ typedef struct name_list {
 
 typedef struct files {
     const rocl_style_options *opt;
-    name_list functions, descriptors; /* kernels as the trace knows them */
-    rocl_buf text;                    /* of the file that is being made */
-    rocl_out *outs[DOMAINS + 1];      /* complete, without their names yet */
+    name_list kernels[2];        /* known by their descriptors, and by their functions */
+    rocl_buf text;               /* of the file that is being made */
+    rocl_out *outs[DOMAINS + 1]; /* complete, without their names yet */
     size_t count;
     uint64_t bytes;
 } files;
@@ -452,7 +418,6 @@ static bool has_name(const name_list *l, const char *name)
     return l->count && bsearch(&name, l->names, l->count, sizeof name, compare_names);
 }
 
-/* Which kernels are known by their descriptors, and which by their functions. */
 static rocl_status list_kernels(files *f, rocl_error *err)
 {
     const rocl_trace *t = f->opt->trace;
@@ -460,16 +425,15 @@ static rocl_status list_kernels(files *f, rocl_error *err)
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t k = 0; k < c->kernel_count; k++) {
             const rocl_kernel *kernel = &c->kernels[k];
-            name_list *to = kernel->is_function ? &f->functions : &f->descriptors;
+            name_list *to = &f->kernels[kernel->is_function];
             if (!ROCL_GROW(to->names, to->cap, to->count + 1))
                 return rocl_fail_memory(err);
             to->names[to->count++] = rocl_str(t, kernel->shown);
         }
     }
-    name_list *lists[] = {&f->functions, &f->descriptors};
-    for (size_t i = 0; i < 2; i++)
-        if (lists[i]->count)
-            qsort(lists[i]->names, lists[i]->count, sizeof *lists[i]->names, compare_names);
+    for (name_list *l = f->kernels; l < f->kernels + 2; l++)
+        if (l->count)
+            qsort(l->names, l->count, sizeof *l->names, compare_names);
     return ROCL_OK;
 }
 
@@ -482,15 +446,15 @@ static void put_row(files *f, const domain *d, const summary_row *r)
     rocl_buf_byte(&raw, '\0');
     raw.len -= !raw.failed;
     const bool described = s == ROCL_STYLE_ROCPROF && kernel && raw.len &&
-                           (!has_name(&f->functions, (const char *)raw.data) ||
-                            has_name(&f->descriptors, (const char *)raw.data));
+                           (!has_name(&f->kernels[true], (const char *)raw.data) ||
+                            has_name(&f->kernels[false], (const char *)raw.data));
     /* rocprof demangles the name of the descriptor: foo.kd, but void foo<int>(int) [clone .kd]. */
     if (described && f->opt->descriptors)
         rocl_buf_str(&raw, memchr(raw.data, '(', raw.len) ? " [clone .kd]" : ".kd");
     rocl_utf8_put(&name, (const char *)raw.data, raw.len);
     /* Its database had names of descriptors in quotes, others were not put into any before 5.2. */
     const bool bare = s == ROCL_STYLE_ROCPROF && f->opt->bare_names && !described;
-    bool quotes = !bare && (kernel ? styles[s].quotes_kernels : styles[s].quotes_names);
+    bool quotes = !bare && styles[s].quotes_names;
     quotes |= name.len && rocl_is_guarded_formula((const char *)name.data, name.len);
     for (size_t i = 0; i < name.len && !quotes && !bare; i++)
         quotes = memchr("\",\r\n", name.data[i], 4) != NULL;
@@ -498,7 +462,7 @@ static void put_row(files *f, const domain *d, const summary_row *r)
         rocl_csv_put_quoted(&f->text, name.len ? (const char *)name.data : "", name.len);
     else
         rocl_buf_put(&f->text, name.data, name.len);
-    styles[s].put_values(&f->text, r);
+    put_values(&f->text, s, r);
     rocl_buf_byte(&f->text, '\n');
     rocl_buf_free_into(&raw, &f->text);
     rocl_buf_free_into(&name, &f->text);
@@ -564,18 +528,17 @@ rocl_status rocl_write_style(const rocl_tables *t, const rocl_style_options *o,
         for (size_t i = 0; i < of_domains->row_count; i++) {
             summary_row r = read_row(of_domains, i);
             r.percent = all > 0 ? 100.0 * (double)r.total / all : 0;
-            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name) : NULL;
+            const domain *d = o->style == ROCL_STYLE_ROCPROFV3 ? find_domain(r.name.p) : NULL;
             if (d) {
-                r.name = profiler_name(d);
-                r.name_len = strlen(r.name);
+                r.name = (rocl_view){profiler_name(d), strlen(profiler_name(d))};
             }
             put_row(&f, &none, &r);
         }
         st = of_domains->row_count ? write_file(&f, "domain", err) : ROCL_OK;
     }
     rocl_buf_free(&f.text);
-    free(f.functions.names);
-    free(f.descriptors.names);
+    free(f.kernels[false].names);
+    free(f.kernels[true].names);
     if (report)
         *report = (rocl_written){.files = f.count, .bytes = f.bytes};
     if (st == ROCL_OK)

@@ -65,24 +65,21 @@ static bool is_baseline(const char *text)
 static int find_runs(strings *runs, glob_t *found, const char *option)
 {
     const strings patterns = *runs;
+    int failed = -1;
     *runs = (strings){0};
-    for (size_t i = 0; i < patterns.n; i++) {
+    for (size_t i = 0; i < patterns.n && failed < 0; i++) {
         size_t k = found->gl_pathc;
         const int code = glob(patterns.v[i], GLOB_ERR | (k ? GLOB_APPEND : 0), NULL, found);
         if (code == GLOB_NOMATCH && is_baseline(patterns.v[i])) {
             strings_add(runs, patterns.v[i]); /* FILE:NAME */
             continue;
         }
-        if (code) {
-            const char *pattern = patterns.v[i];
-            free(patterns.v);
-            return usage_error("%s: nothing matches \"%s\"", option, pattern);
-        }
+        failed = code ? usage_error("%s: nothing matches \"%s\"", option, patterns.v[i]) : -1;
         for (; k < found->gl_pathc; k++)
             strings_add(runs, found->gl_pathv[k]);
     }
     free(patterns.v);
-    return -1;
+    return failed;
 }
 
 /* One run of each side is compared as two inputs are. */
@@ -115,18 +112,15 @@ static int check_runs(comparison *cmp, common *c)
 
 bool comparison_reads(const comparison *cmp, const char *path)
 {
-    const char *name;
-    char *file = cmp->baseline ? part_baseline(cmp->baseline, &name) : NULL;
-    bool reads = file && same_file(file, path);
-    free(file);
-    for (unsigned b = 0; b < 2; b++) {
-        const strings *runs = b ? &cmp->runs_b : &cmp->runs_a;
-        for (size_t i = 0; i < runs->n && !reads; i++) {
-            file = part_baseline(runs->v[i], &name);
+    const char *name, *baseline[] = {cmp->baseline};
+    const strings all[] = {{baseline, cmp->baseline != NULL}, cmp->runs_a, cmp->runs_b};
+    bool reads = false;
+    for (unsigned k = 0; k < 3; k++)
+        for (size_t i = 0; i < all[k].n && !reads; i++) {
+            char *file = part_baseline(all[k].v[i], &name);
             reads = file && same_file(file, path);
             free(file);
         }
-    }
     return reads;
 }
 
@@ -142,10 +136,8 @@ int comparison_check(comparison *cmp, common *c, size_t behind)
     cmp->gate.all = c->include.n > 0;
     if (!cmp->fail_over_total)
         cmp->gate.total = cmp->gate.average; /* a word about it is due all the same */
-    if (!cmp->wanted && (cmp->runs_a.n || cmp->runs_b.n))
-        return usage_error("--a and --b are only for compare");
-    if (cmp->wanted && (cmp->runs_a.n || cmp->runs_b.n))
-        return check_runs(cmp, c);
+    if (cmp->runs_a.n || cmp->runs_b.n)
+        return cmp->wanted ? check_runs(cmp, c) : usage_error("--a and --b are only for compare");
     if (!cmp->wanted)
         return cmp->baseline ? usage_error("--baseline is only for compare") : -1;
     if (cmp->baseline)
