@@ -2,57 +2,11 @@
  * from the tables of the page; sections without a table are left out. */
 #include "table/html/html.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST = 5 };
 
 /* ---- what stands out ------------------------------------------------------------------------- */
-
-/* Some columns of the rows with the largest values, and where the others are. */
-static void put_largest_rows(rocl_buf *b, const rocl_table *t, const char *by,
-                             const char *const *keys)
-{
-    const size_t value = rocl_table_find_column(t, by);
-    size_t rows[MOST], n = 0;
-    for (size_t i = 0; value < t->column_count && i < t->row_count; i++) {
-        const double v = rocl_datum_number(rocl_table_cell(t, i, value));
-        size_t at = n;
-        while (at && v > rocl_datum_number(rocl_table_cell(t, rows[at - 1], value)))
-            at--;
-        if (at == MOST)
-            continue;
-        n += n < MOST;
-        memmove(rows + at + 1, rows + at, (n - 1 - at) * sizeof *rows);
-        rows[at] = i;
-    }
-    rocl_buf_str(b, "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
-    for (const char *const *k = keys; *k; k++) {
-        const size_t c = rocl_table_find_column(t, *k);
-        if (c == t->column_count)
-            continue;
-        rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "<th scope=\"col\">"
-                                                              : "<th scope=\"col\" class=\"t\">");
-        rocl_html_put(b, "%s</th>", t->columns[c].title);
-    }
-    rocl_buf_str(b, "</tr></thead><tbody>");
-    for (size_t r = 0; r < n; r++) {
-        rocl_buf_str(b, "<tr>");
-        for (const char *const *k = keys; *k; k++) {
-            const size_t c = rocl_table_find_column(t, *k);
-            if (c == t->column_count)
-                continue;
-            rocl_buf_str(b, rocl_column_is_number(&t->columns[c]) ? "<td>" : "<td class=\"t\">");
-            rocl_html_put_cell(b, t, rows[r], c);
-            rocl_buf_str(b, "</td>");
-        }
-        rocl_buf_str(b, "</tr>");
-    }
-    rocl_buf_str(b, "</tbody></table></div>\n");
-    if (t->row_count > MOST)
-        rocl_html_put(b, "<p class=\"note\"><a href=\"#%s\">All %d</a></p>\n", t->key,
-                      (int)t->row_count);
-}
 
 /* What stands out, first: a finding names a report, which is a tab. */
 static void put_findings(rocl_buf *b, const rocl_tables *all)
@@ -94,8 +48,6 @@ static void put_findings(rocl_buf *b, const rocl_tables *all)
 void rocl_html_put_overview(rocl_table_writer *w)
 {
     static const char *const headers[] = {"trace", "trace_a", "trace_b"};
-    static const char *const gap_keys[] = {"gpu",  "start_ns", "gap_ns", "class",
-                                           "call", "before",   "after",  NULL};
     static const struct {
         const char *table, *title;
     } pictures[] = {{"overlap", "Where the time of each GPU went"},
@@ -144,11 +96,6 @@ void rocl_html_put_overview(rocl_table_writer *w)
         rocl_html_put_chart(b, t, MOST);
         if (b->len == titled) /* nothing took any time */
             b->len = before;
-    }
-    const rocl_table *gaps = rocl_tables_find(all, "longest_gaps");
-    if (gaps && gaps->row_count) {
-        rocl_buf_str(b, "<h2>Longest idle gaps</h2>\n");
-        put_largest_rows(b, gaps, "gap_ns", gap_keys);
     }
     rocl_table_end_row(w);
 }
