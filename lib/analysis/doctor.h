@@ -6,12 +6,7 @@
 #include "analysis/facts.h"
 #include "model/identity.h"
 
-typedef enum rocl_finding_level {
-    ROCL_NOTE,
-    ROCL_DOUBT,
-    ROCL_UNUSABLE,
-    ROCL_LEVELS
-} rocl_finding_level;
+enum { ROCL_NOTE, ROCL_DOUBT, ROCL_UNUSABLE, ROCL_LEVELS };
 
 /* X(rule, key, level, what helps, finding, likely cause). Keys are unique; the order is that of the
  * table of findings, the worst first. */
@@ -141,7 +136,7 @@ typedef enum rocl_rule {
 
 /* What a rule is about: a process, a rank by its first process, or a host. */
 typedef struct rocl_subject {
-    const rocl_capture *capture; /* NULL: the whole trace */
+    const rocl_capture *capture;
     const rocl_process *process; /* NULL: the host of the capture */
 } rocl_subject;
 
@@ -150,6 +145,7 @@ typedef struct rocl_finding {
     const char *level, *key, *finding, *cause, *record;
     const char *where; /* owned by the tables, as evidence */
     const char *evidence;
+    unsigned of_level;
     uint64_t events;
     int64_t places; /* -1: the whole trace */
     rocl_event_ref event;
@@ -180,14 +176,14 @@ typedef struct rocl_doctor {
     rocl_finding found[ROCL_RULES]; /* events 0: nothing */
 } rocl_doctor;
 
-/* Adds what a rule has found; events: how many are concerned, at least 1, which decides whose
- * evidence is displayed. A rule may find several things of one subject. The rest of the arguments
- * is the evidence. */
-void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
-                      rocl_event_ref event, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+/* Adds what a rule has found; s: NULL for the whole trace. The largest count, of what is concerned,
+ * decides whose evidence is displayed. A rule may find several things of one subject. The rest of
+ * the arguments is the evidence. */
+void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_sighting found,
+                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-#define ROCL_NO_EVENT ((rocl_event_ref){0})
+/* Of no single event. */
+#define ROCL_TIMES(n) ((rocl_sighting){.count = (uint64_t)(n)})
 #define ROCL_N(count) (unsigned long long)(count)
 /* "1 kernel", "2 kernels": "%llu kernel%s". */
 #define ROCL_PLURAL(count, ending) ROCL_N(count), (count) == 1 ? "" : (ending)
@@ -198,8 +194,6 @@ rocl_subject rocl_subject_of(const rocl_doctor *d, size_t process);
 const char *rocl_capture_file(const rocl_capture *c);
 /* "1.25 s", in a unit that makes it short. */
 const char *rocl_time_text(char text[32], int64_t ns);
-
-rocl_finding_level rocl_rule_level(rocl_rule r);
 
 /* doctor_ranks.c: */
 /* Notes what ranks are compared by. Concurrent. */

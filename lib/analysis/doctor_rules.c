@@ -69,7 +69,7 @@ static const char *const remedies[REMEDIES][PROFILERS] = {
 
 static const struct {
     const char *key, *finding, *cause;
-    rocl_finding_level level;
+    unsigned level;
     remedy remedy;
 } rules[ROCL_RULES] = {
 #define RULE(rule, key, level, remedy, finding, cause) {key, finding, cause, ROCL_##level, remedy},
@@ -89,7 +89,7 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
 {
     char text[384];
     int n = 0;
-    if (!s->capture)
+    if (!s)
         return NULL;
     const char *host =
         rocl_machine_name(d->c.trace, s->process ? s->process->machine : s->capture->machine);
@@ -128,11 +128,11 @@ static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
     return ROCPROFV3;
 }
 
-void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64_t events,
-                      rocl_event_ref event, const char *fmt, ...)
+void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_sighting found,
+                      const char *fmt, ...)
 {
     rocl_finding *f = &d->found[r];
-    if (s->capture) { /* a rule may find something of a subject again */
+    if (s) { /* a rule may find something of a subject again */
         const uint32_t key[] = {r, s->capture->index,
                                 s->process ? (uint32_t)(s->process - s->capture->processes) + 1
                                            : 0};
@@ -143,14 +143,14 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64
     } else {
         f->places = -1;
     }
-    if (events <= f->events)
+    if (found.count <= f->events)
         return;
     char evidence[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(evidence, sizeof evidence, fmt, ap);
     va_end(ap);
-    const profiler by = profiler_of(d->c.trace, s->capture);
+    const profiler by = profiler_of(d->c.trace, s ? s->capture : NULL);
     const char *const *help = remedies[rules[r].remedy];
     *f = (rocl_finding){.level = level_names[rules[r].level],
                         .key = rules[r].key,
@@ -159,9 +159,10 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64
                         .record = help[by] ? help[by] : help[ROCPROFV3],
                         .where = subject_text(d, s),
                         .evidence = rocl_tables_text(d->out, evidence, strlen(evidence)),
-                        .events = events,
+                        .of_level = rules[r].level,
+                        .events = found.count,
                         .places = f->places,
-                        .event = event};
+                        .event = found.event};
 }
 
 const char *rocl_time_text(char text[32], int64_t ns)
@@ -182,14 +183,9 @@ const char *rocl_time_text(char text[32], int64_t ns)
 
 rocl_subject rocl_subject_of(const rocl_doctor *d, size_t process)
 {
-    size_t i = 0;
-    while (process >= d->facts.first_process[i + 1])
-        i++;
+    const size_t i = rocl_count_before(&(size_t){process + 1}, d->facts.first_process,
+                                       d->c.trace->capture_count, sizeof i, rocl_compare_u64) -
+                     1;
     const rocl_capture *c = &d->c.trace->captures[i]->pub;
     return (rocl_subject){c, &c->processes[process - d->facts.first_process[i]]};
-}
-
-rocl_finding_level rocl_rule_level(rocl_rule r)
-{
-    return rules[r].level;
 }
