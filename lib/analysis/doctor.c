@@ -83,14 +83,7 @@ static void check_hosts(rocl_doctor *d)
 #define LATE_NS  1000000
 #define HOUR_NS  3600000000000
 #define YEAR_NS  (365 * 24 * HOUR_NS)
-enum {
-    ROUND_LEAST = 4096,
-    HOLE_LEAST = 100,
-    OPEN_LEAST = 200,
-    FEW = 10,
-    FEW_CALLS = 20,
-    FEW_COPIES = 4
-};
+enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, OPEN_LEAST = 200, FEW = 10, FEW_CALLS = 20 };
 
 /* Some of all. */
 static void find_part(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_sighting some,
@@ -135,7 +128,8 @@ static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_proces
         rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, ROCL_TIMES(kernels),
                          "%llu kernel%s, no call with an id", ROCL_PLURAL(kernels, "s"));
     else
-        find_part(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->unlinked, kernels, "kernels");
+        find_part(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->odd[ROCL_ODD_UNLINKED], kernels,
+                  "kernels");
     if (p->call_ids)
         find_part(d, ROCL_RULE_LAUNCHED_BEFORE, s, p->unlinked_before, kernels, "kernels");
     if (p->early.count)

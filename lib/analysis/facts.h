@@ -45,6 +45,7 @@ typedef enum rocl_oddity {
     ROCL_ODD_POINTS,    /* other markers that took no time, ... */
     ROCL_ODD_RANGES,    /* ... and those that a function of rocTX began */
     ROCL_ODD_UNPAIRED,  /* frees of memory that was never allocated */
+    ROCL_ODD_UNLINKED,  /* kernels without a call; in part by rocl_facts_look_up */
     ROCL_ODDITIES
 } rocl_oddity;
 
@@ -60,7 +61,6 @@ typedef struct rocl_process_facts {
     uint64_t linked;                 /* kernels and copies whose call is known */
     int64_t least_delay, most_delay; /* from the begins of their calls to theirs */
     rocl_sighting early;             /* some begin before their call */
-    rocl_sighting unlinked;          /* kernels without a call */
     rocl_sighting unlinked_before;   /* those whose ids are below all of calls: launched earlier */
     uint64_t launches, graph_launches; /* stack ids of calls that launch */
     rocl_sighting lost;                /* launches without a kernel, ... */
