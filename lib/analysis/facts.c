@@ -92,7 +92,6 @@ typedef struct batch_facts {
     int64_t memory_ns;
     bool finer_than_us;
     rocl_sighting odd[ROCL_ODDITIES];
-    uint32_t thread, thread_group; /* of the last call; group 0: none came */
 } batch_facts;
 
 bool rocl_event_precedes(const rocl_event_ref *a, const rocl_event_ref *b)
@@ -182,22 +181,12 @@ static bool add_to_group(rocl_facts *f, rocl_facts_worker *w, const rocl_group_k
 {
     rocl_group *g = find_group(f, w, k);
     const int64_t ns = e->end - e->start;
+    rocl_group one = {.all = {1, e->start, e->end}, .total = ns, .logs = logarithm_of(ns)};
     if (!g)
         return false;
-    rocl_extent_add(&g->all, e->start, e->end);
-    g->total = rocl_add_saturated(g->total, ns);
-    note_if(!g->longest.count || ns >= g->longest.amount, &g->longest, ns, b, e);
-    g->logs += logarithm_of(ns);
+    note_if(!g->longest.count || ns >= g->longest.amount, &one.longest, ns, b, e);
+    join_group(g, &one);
     return true;
-}
-
-/* Of a thread only ends are of interest. */
-static void add_to_thread(rocl_group *g, const rocl_event *e)
-{
-    if (!g->all.count || e->end > g->all.last)
-        g->at_last = 0;
-    g->at_last += e->end > e->start && (!g->all.count || e->end >= g->all.last);
-    rocl_extent_add(&g->all, e->start, e->end);
 }
 
 const rocl_group *rocl_facts_group(const rocl_facts *f, uint32_t id, rocl_group_key *key)
@@ -265,15 +254,11 @@ static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
     const bool point = r->e.start == r->e.end;
     if (!class_of(f, w, r->function, &class))
         return false;
-    if (!to->thread_group || r->e.thread != to->thread) {
-        const rocl_group_key k = {ROCL_GROUP_THREAD, 0, to->process, {r->e.thread, 0, 0, 0}};
-        const rocl_group *g = find_group(f, w, &k);
-        if (!g)
-            return false;
-        to->thread = r->e.thread;
-        to->thread_group = (uint32_t)(g - w->groups);
-    }
-    add_to_thread(&w->groups[to->thread_group], &r->e);
+    const rocl_group_key thread = {ROCL_GROUP_THREAD, 0, to->process, {r->e.thread, 0, 0, 0}};
+    rocl_group *g = find_group(f, w, &thread);
+    if (!g)
+        return false;
+    join_group(g, &(rocl_group){{1, r->e.start, r->e.end}, .at_last = r->e.end > r->e.start});
     if (b->kind == ROCL_MARKER) {
         note_if(class == ROCL_CALL_MARK, &to->odd[ROCL_ODD_MARKS], 0, b, &r->e);
         note_if(point && class != ROCL_CALL_MARK, &to->odd[ROCL_ODD_POINTS], 0, b, &r->e);

@@ -86,7 +86,7 @@ typedef struct rocl_group_key {
 typedef struct rocl_group {
     rocl_extent all;
     int64_t total;    /* ns; saturates */
-    uint64_t at_last; /* how many end when the last one ends */
+    uint64_t at_last; /* of a thread: how many end when the last one ends */
     rocl_sighting longest;
     uint64_t logs; /* of its durations, to the base 2, in 2^-16: their sum */
 } rocl_group;
