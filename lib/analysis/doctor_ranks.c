@@ -9,40 +9,32 @@
 
 /* ---- what is noted of events ----------------------------------------------------------------- */
 
-/* A marker, if it is one that counts. */
-static rocl_status note_step(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
-                             rocl_error *err)
-{
-    const rocl_event *e = &b->regions[i].e;
-    const rocl_noted one = {.what = ROCL_NOTED_STEP,
-                            .of = (uint32_t)d->facts.first_process[b->capture->index] + e->process,
-                            .value = e->name};
-    enum { NO_STEP = 1, STEP };
-    size_t n, stem;
-    uint64_t number;
-    if (e->name == ROCL_NONE)
-        return ROCL_OK;
-    if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
-        return rocl_fail_memory(err);
-    if (!w->known[e->name]) {
-        const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
-        w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP : NO_STEP;
-    }
-    if (w->known[e->name] == NO_STEP || !memcmp(&w->last, &one, sizeof one))
-        return ROCL_OK;
-    w->last = one;
-    return rocl_strings_put(d->noted, (const char *)&one, sizeof one) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
-}
-
 rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
+    enum { NO_STEP = 1, STEP };
     rocl_note_worker *w = &d->workers[worker];
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && b->kind == ROCL_MARKER && st == ROCL_OK; i++)
-        st = note_step(d, w, b, i, err);
-    return st;
+    const uint32_t first = (uint32_t)d->facts.first_process[b->capture->index];
+    for (size_t i = 0; i < b->count && b->kind == ROCL_MARKER; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        const rocl_noted one = {ROCL_NOTED_STEP, first + e->process, e->name, 0};
+        size_t n, stem;
+        uint64_t number;
+        if (e->name == ROCL_NONE)
+            continue;
+        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+            return rocl_fail_memory(err);
+        uint8_t *known = &w->known[e->name];
+        if (!*known) {
+            const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
+            *known = rocl_read_step(name, n, &stem, &number) ? STEP : NO_STEP;
+        }
+        if (*known == NO_STEP || !memcmp(&w->last, &one, sizeof one))
+            continue;
+        w->last = one;
+        if (rocl_strings_put(d->noted, (const char *)&one, sizeof one) == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
 }
 
 /* ---- rules on ranks -------------------------------------------------------------------------- */

@@ -9,70 +9,56 @@
 
 static const char *const level_names[ROCL_LEVELS] = {"note", "doubt", "unusable"};
 
-/* What helps, in the words of the profiler that made the trace. */
-typedef enum remedy {
-    NOTHING,
-    RECORD_ALL,
-    END_WELL,
-    RECORD_LESS,
-    RECORD_RANKS,
-    RECORD_ALIKE,
-    ALIGN,
-    ONE_TOOL,
-    ONE_RUN,
-    COUNTERS,
-    LARGER_RING,
-    WINDOW,
-    CLOSE_RANGES,
-    SHIFT_CLOCK,
-    REMEDIES
-} remedy;
-typedef enum profiler { ROCPROFV3, ROCPROF, PYTORCH, RPD, ROCREC, PROFILERS } profiler;
+/* What helps, in the words of the profiler that made the trace; those without their own have those
+ * of the first. */
+typedef enum profiler { ROCPROFV3, PYTORCH, RPD, ROCPROF, ROCREC, PROFILERS } profiler;
+typedef const char *remedy[PROFILERS];
 
-/* Profilers without their own have those of rocprofv3. */
-static const char *const remedies[REMEDIES][PROFILERS] = {
-    [RECORD_ALL] = {[ROCPROFV3] = "rocprofv3 --runtime-trace --output-format rocpd -- PROGRAM",
-                    [ROCPROF] = "rocprof --hip-trace --roctx-trace PROGRAM",
-                    [PYTORCH] = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-                    [RPD] = "runTracer.sh -o trace.rpd PROGRAM",
-                    [ROCREC] = "rocrec -- PROGRAM"},
-    [END_WELL] = {[ROCPROFV3] = "wait for the GPU (hipDeviceSynchronize) before the program ends, "
-                                "and let it end by itself",
-                  [PYTORCH] = "call torch.cuda.synchronize() before the profiler stops",
-                  [ROCREC] =
-                      "give the recording space: a larger rocrec --limit, a disk that is not "
-                      "full; wait for the GPU (hipDeviceSynchronize) before the program ends"},
-    [RECORD_LESS] = {[ROCPROFV3] = "record less at once: rocprofv3 --collection-period, or fewer "
-                                   "domains",
-                     [ROCPROF] = "record less at once: rocprof --trace-period, or fewer domains",
-                     [PYTORCH] = "record fewer steps: schedule(wait=1, warmup=1, active=3)",
-                     [RPD] = "record less at once: a shorter run",
-                     [ROCREC] = "record less at once: a shorter run, or fewer front ends (--use)"},
-    [RECORD_RANKS] = {[ROCPROFV3] = "run every rank under the profiler, and name the files of all",
-                      [PYTORCH] = "let every rank export its trace, and name the files of all"},
-    [RECORD_ALIKE] = {[ROCPROFV3] =
-                          "record all ranks with the same options, from the same step on"},
-    [ALIGN] = {[ROCPROFV3] =
-                   "align the clocks: --align start, --align marker NAME, --align collectives "
-                   "or --align offsets FILE"},
-    [ONE_TOOL] = {[ROCPROFV3] = "name only one recording of each process"},
-    [ONE_RUN] = {[ROCPROFV3] = "name the files of one run only"},
-    [COUNTERS] = {[ROCPROFV3] = "rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
-                                "list prints those of the GPU"},
-    [WINDOW] = {[ROCPROFV3] = "look at the rest alone: --start TIME, --end TIME or --warmup N"},
-    [CLOSE_RANGES] = {[ROCPROFV3] = "end each range that is begun: roctxRangePop, roctxRangeStop",
-                      [PYTORCH] = "record without frames of Python: with_stack=False"},
-    [SHIFT_CLOCK] = {[ROCPROFV3] = "record again, or shift the clock of the GPU: --align offsets "
-                                   "FILE, with a line \"gpu PID OFFSET\""},
-    [LARGER_RING] = {[ROCPROFV3] = "give the ring more memory: rocrec --policy ring --limit SIZE"},
-};
+static const remedy nothing = {NULL};
+static const remedy record_all = {
+    [ROCPROFV3] = "rocprofv3 --runtime-trace --output-format rocpd -- PROGRAM",
+    [ROCPROF] = "rocprof --hip-trace --roctx-trace PROGRAM",
+    [PYTORCH] = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+    [RPD] = "runTracer.sh -o trace.rpd PROGRAM",
+    [ROCREC] = "rocrec -- PROGRAM"};
+static const remedy end_well = {
+    [ROCPROFV3] = "wait for the GPU (hipDeviceSynchronize) before the program ends, "
+                  "and let it end by itself",
+    [PYTORCH] = "call torch.cuda.synchronize() before the profiler stops",
+    [ROCREC] = "give the recording space: a larger rocrec --limit, a disk that is not "
+               "full; wait for the GPU (hipDeviceSynchronize) before the program ends"};
+static const remedy record_less = {
+    [ROCPROFV3] = "record less at once: rocprofv3 --collection-period, or fewer domains",
+    [ROCPROF] = "record less at once: rocprof --trace-period, or fewer domains",
+    [PYTORCH] = "record fewer steps: schedule(wait=1, warmup=1, active=3)",
+    [RPD] = "record less at once: a shorter run",
+    [ROCREC] = "record less at once: a shorter run, or fewer front ends (--use)"};
+static const remedy record_ranks = {
+    [ROCPROFV3] = "run every rank under the profiler, and name the files of all",
+    [PYTORCH] = "let every rank export its trace, and name the files of all"};
+static const remedy record_alike = {
+    "record all ranks with the same options, from the same step on"};
+static const remedy align = {
+    "align the clocks: --align start, --align marker NAME, --align collectives "
+    "or --align offsets FILE"};
+static const remedy one_tool = {"name only one recording of each process"};
+static const remedy one_run = {"name the files of one run only"};
+static const remedy counters = {"rocprofv3 --pmc with fewer counters at once; rocprofv3-avail "
+                                "list prints those of the GPU"};
+static const remedy window = {"look at the rest alone: --start TIME, --end TIME or --warmup N"};
+static const remedy close_ranges = {
+    [ROCPROFV3] = "end each range that is begun: roctxRangePop, roctxRangeStop",
+    [PYTORCH] = "record without frames of Python: with_stack=False"};
+static const remedy shift_clock = {"record again, or shift the clock of the GPU: --align offsets "
+                                   "FILE, with a line \"gpu PID OFFSET\""};
+static const remedy larger_ring = {"give the ring more memory: rocrec --policy ring --limit SIZE"};
 
 static const struct {
     const char *key, *finding, *cause;
     unsigned level;
-    remedy remedy;
+    const char *const *help;
 } rules[ROCL_RULES] = {
-#define RULE(rule, key, level, remedy, finding, cause) {key, finding, cause, ROCL_##level, remedy},
+#define RULE(rule, key, level, help, finding, cause) {key, finding, cause, ROCL_##level, help},
     ROCL_RULE_TABLE(RULE)
 #undef RULE
 };
@@ -108,21 +94,15 @@ static const char *subject_text(const rocl_doctor *d, const rocl_subject *s)
 
 static profiler profiler_of(const rocl_trace *t, const rocl_capture *c)
 {
-    static const struct {
-        const char *word;
-        profiler profiler;
-    } formats[] = {{"rocprofv3", ROCPROFV3},
-                   {"PyTorch", PYTORCH},
-                   {"rocmProfileData", RPD},
-                   {"rocprof", ROCPROF},
-                   {"rocrec", ROCREC}};
+    static const char *const words[PROFILERS] = {"rocprofv3", "PyTorch", "rocmProfileData",
+                                                 "rocprof", "rocrec"};
     for (size_t i = 0; i < rocl_trace_inputs(t); i++) {
         const rocl_input in = rocl_trace_input(t, i);
         if (c && strcmp(in.path, c->path) != 0)
             continue;
-        for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-            if (strstr(in.format, formats[k].word))
-                return formats[k].profiler;
+        for (profiler k = ROCPROFV3; k < PROFILERS; k++)
+            if (strstr(in.format, words[k]))
+                return k;
         break;
     }
     return ROCPROFV3;
@@ -151,7 +131,7 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_s
     vsnprintf(evidence, sizeof evidence, fmt, ap);
     va_end(ap);
     const profiler by = profiler_of(d->c.trace, s ? s->capture : NULL);
-    const char *const *help = remedies[rules[r].remedy];
+    const char *const *help = rules[r].help;
     *f = (rocl_finding){.level = level_names[rules[r].level],
                         .key = rules[r].key,
                         .finding = rules[r].finding,
