@@ -12,14 +12,11 @@
 
 /* ---- rules on the whole trace ---------------------------------------------------------------- */
 
-static void check_records(rocl_doctor *d)
+static void check_records(rocl_doctor *d, uint64_t events)
 {
     const rocl_trace *t = d->c.trace;
-    const rocl_subject all = {0};
-    uint64_t events = 0, sums[2] = {0, 0};
+    uint64_t sums[2] = {0, 0};
     char texts[2][400] = {"", ""};
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        events += rocl_trace_events(t, k);
     for (rocl_fault f = 0; f < ROCL_FAULTS; f++) {
         const uint64_t n = rocl_trace_faults(t, f);
         const bool drops = rocl_fault_drops(f);
@@ -31,18 +28,15 @@ static void check_records(rocl_doctor *d)
                  rocl_fault_text(f), ROCL_N(n));
     }
     if (!events && !sums[true])
-        rocl_doctor_find(d, ROCL_RULE_EMPTY, &all, 1, ROCL_NO_EVENT, "%zu file%s without an event",
+        rocl_doctor_find(d, ROCL_RULE_EMPTY, NULL, ROCL_TIMES(1), "%zu file%s without an event",
                          rocl_trace_inputs(t), rocl_trace_inputs(t) == 1 ? "" : "s");
-    else if (sums[true] > events)
-        rocl_doctor_find(d, ROCL_RULE_MOSTLY_LEFT_OUT, &all, sums[true], ROCL_NO_EVENT,
-                         "%llu of %llu: %s", ROCL_N(sums[true]), ROCL_N(sums[true] + events),
-                         texts[true]);
-    else if (sums[true])
-        rocl_doctor_find(d, ROCL_RULE_LEFT_OUT, &all, sums[true], ROCL_NO_EVENT, "%llu of %llu: %s",
-                         ROCL_N(sums[true]), ROCL_N(sums[true] + events), texts[true]);
+    if (sums[true])
+        rocl_doctor_find(d, sums[true] > events ? ROCL_RULE_MOSTLY_LEFT_OUT : ROCL_RULE_LEFT_OUT,
+                         NULL, ROCL_TIMES(sums[true]), "%llu of %llu: %s", ROCL_N(sums[true]),
+                         ROCL_N(sums[true] + events), texts[true]);
     if (sums[false])
-        rocl_doctor_find(d, ROCL_RULE_REPAIRED, &all, sums[false], ROCL_NO_EVENT,
-                         "%llu of %llu: %s", ROCL_N(sums[false]), ROCL_N(events), texts[false]);
+        rocl_doctor_find(d, ROCL_RULE_REPAIRED, NULL, ROCL_TIMES(sums[false]), "%llu of %llu: %s",
+                         ROCL_N(sums[false]), ROCL_N(events), texts[false]);
 }
 
 /* How long one of them begins after the other one has ended; 0: they touch, or one is empty. */
@@ -56,34 +50,30 @@ static int64_t time_between(const rocl_extent *a, const rocl_extent *b)
 /* A host that has nothing in common with all others. */
 static void check_hosts(rocl_doctor *d)
 {
-    const rocl_trace *t = d->c.trace;
-    rocl_extent *hosts = calloc(t->machine_count + 1, sizeof *hosts);
-    const rocl_capture **of = calloc(t->machine_count + 1, sizeof *of);
-    d->out->incomplete |= !hosts || !of;
-    for (size_t i = 0; hosts && of && i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->process_count; k++) {
-            const rocl_extent all =
-                rocl_extent_of_all(&d->facts.processes[d->facts.first_process[i] + k]);
-            rocl_extent_join(&hosts[rocl_clock_of(c)], &all);
-            of[rocl_clock_of(c)] = c;
-        }
+    const size_t n = d->c.trace->machine_count;
+    struct {
+        rocl_extent all;
+        rocl_subject is;
+    } *hosts = calloc(n + 1, sizeof *hosts);
+    d->out->incomplete |= !hosts;
+    for (size_t i = 0; hosts && i < d->facts.process_count; i++) {
+        const rocl_extent all = rocl_extent_of_all(&d->facts.processes[i]);
+        const rocl_capture *c = rocl_subject_of(d, i).capture;
+        rocl_extent_join(&hosts[rocl_clock_of(c)].all, &all);
+        hosts[rocl_clock_of(c)].is.capture = c;
     }
-    for (size_t m = 0; hosts && of && m < t->machine_count && t->clock_count > 1; m++) {
+    for (size_t m = 0; hosts && m < n && d->c.trace->clock_count > 1; m++) {
         int64_t least = INT64_MAX;
-        for (size_t k = 0; k < t->machine_count; k++) {
-            const int64_t ns = time_between(&hosts[m], &hosts[k]);
-            if (k != m && hosts[k].count)
-                least = ns < least ? ns : least;
-        }
         char text[32];
-        if (least > 0 && least < INT64_MAX && hosts[m].count)
-            rocl_doctor_find(d, ROCL_RULE_HOSTS_APART, &(rocl_subject){of[m], NULL},
-                             (uint64_t)least, ROCL_NO_EVENT, "%s from the events of any other host",
-                             rocl_time_text(text, least));
+        for (size_t k = 0; k < n; k++) {
+            const int64_t ns = time_between(&hosts[m].all, &hosts[k].all);
+            least = k != m && hosts[k].all.count && ns < least ? ns : least;
+        }
+        if (least > 0 && least < INT64_MAX && hosts[m].all.count)
+            rocl_doctor_find(d, ROCL_RULE_HOSTS_APART, &hosts[m].is, ROCL_TIMES(least),
+                             "%s from the events of any other host", rocl_time_text(text, least));
     }
     free(hosts);
-    free(of);
 }
 
 /* ---- rules on one process -------------------------------------------------------------------- */
@@ -93,14 +83,15 @@ static void check_hosts(rocl_doctor *d)
 #define LATE_NS  1000000
 #define HOUR_NS  3600000000000
 #define YEAR_NS  (365 * 24 * HOUR_NS)
-enum {
-    ROUND_LEAST = 4096,
-    HOLE_LEAST = 100,
-    OPEN_LEAST = 200,
-    FEW = 10,
-    FEW_CALLS = 20,
-    FEW_COPIES = 4
-};
+enum { ROUND_LEAST = 4096, HOLE_LEAST = 100, OPEN_LEAST = 200, FEW = 10, FEW_CALLS = 20 };
+
+/* Some of all. */
+static void find_part(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_sighting some,
+                      uint64_t all, const char *what)
+{
+    if (some.count)
+        rocl_doctor_find(d, r, s, some, "%llu of %llu %s", ROCL_N(some.count), ROCL_N(all), what);
+}
 
 static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
@@ -108,56 +99,51 @@ static void check_launches(rocl_doctor *d, const rocl_subject *s, const rocl_pro
     const bool captures = p->calls[ROCL_CALL_CAPTURE] || p->calls[ROCL_CALL_GRAPH];
     const bool tail = p->lost_in_a_row == p->lost.count && p->lost.count < p->launches;
     if (calls && !p->kinds[ROCL_DISPATCH].count) {
-        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s, calls, p->lost.event,
-                         "%llu launch%s", ROCL_PLURAL(calls, "es"));
+        rocl_doctor_find(d, ROCL_RULE_PROCESS_WITHOUT_KERNELS, s,
+                         (rocl_sighting){calls, 0, p->lost.event}, "%llu launch%s",
+                         ROCL_PLURAL(calls, "es"));
         return;
     }
-    if (p->lost.count && (captures || tail))
-        rocl_doctor_find(d, captures ? ROCL_RULE_CAPTURED_LAUNCHES : ROCL_RULE_CUT_TAIL, s,
-                         p->lost.count, p->lost.event, "%llu of %llu launches%s",
-                         ROCL_N(p->lost.count), ROCL_N(p->launches), tail ? ", at the end" : "");
+    if (captures || tail)
+        find_part(d, captures ? ROCL_RULE_CAPTURED_LAUNCHES : ROCL_RULE_CUT_TAIL, s, p->lost,
+                  p->launches, tail ? "launches, at the end" : "launches");
     else if (p->lost.count)
-        rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost.count, p->lost.event,
+        rocl_doctor_find(d, ROCL_RULE_LAUNCHES_WITHOUT_KERNELS, s, p->lost,
                          "%llu of %llu launches, %llu of them at the end", ROCL_N(p->lost.count),
                          ROCL_N(p->launches), ROCL_N(p->lost_in_a_row));
-    if (p->lost_graphs.count)
-        rocl_doctor_find(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs.count,
-                         p->lost_graphs.event, "%llu of %llu launches of graphs",
-                         ROCL_N(p->lost_graphs.count), ROCL_N(p->graph_launches));
+    find_part(d, ROCL_RULE_GRAPHS_WITHOUT_KERNELS, s, p->lost_graphs, p->graph_launches,
+              "launches of graphs");
 }
 
 static void check_calls(rocl_doctor *d, const rocl_subject *s, const rocl_process_facts *p)
 {
-    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
+    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count, copies = p->calls[ROCL_CALL_COPY];
     char text[32];
     if (kernels && !p->kinds[ROCL_REGION].count) {
-        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, kernels, ROCL_NO_EVENT, "%llu kernel%s",
+        rocl_doctor_find(d, ROCL_RULE_NO_CALLS, s, ROCL_TIMES(kernels), "%llu kernel%s",
                          ROCL_PLURAL(kernels, "s"));
         return;
     }
     if (kernels && !p->call_ids)
-        rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, kernels, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_NO_LINKS, s, ROCL_TIMES(kernels),
                          "%llu kernel%s, no call with an id", ROCL_PLURAL(kernels, "s"));
-    else if (p->unlinked.count)
-        rocl_doctor_find(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->unlinked.count,
-                         p->unlinked.event, "%llu of %llu kernels", ROCL_N(p->unlinked.count),
-                         ROCL_N(kernels));
-    if (p->call_ids && p->unlinked_before.count)
-        rocl_doctor_find(d, ROCL_RULE_LAUNCHED_BEFORE, s, p->unlinked_before.count,
-                         p->unlinked_before.event, "%llu of %llu kernels",
-                         ROCL_N(p->unlinked_before.count), ROCL_N(kernels));
+    else
+        find_part(d, ROCL_RULE_KERNELS_WITHOUT_CALLS, s, p->odd[ROCL_ODD_UNLINKED], kernels,
+                  "kernels");
+    if (p->call_ids)
+        find_part(d, ROCL_RULE_LAUNCHED_BEFORE, s, p->unlinked_before, kernels, "kernels");
     if (p->early.count)
-        rocl_doctor_find(d, ROCL_RULE_BEFORE_LAUNCH, s, p->early.count, p->early.event,
+        rocl_doctor_find(d, ROCL_RULE_BEFORE_LAUNCH, s, p->early,
                          "%llu of %llu kernels and copies, by up to %s; gpu %lld %+lldns",
                          ROCL_N(p->early.count), ROCL_N(p->linked),
                          rocl_time_text(text, p->early.amount), (long long)s->process->pid,
                          (long long)p->early.amount);
-    if (p->calls[ROCL_CALL_COPY] && !p->kinds[ROCL_COPY].count)
-        rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, p->calls[ROCL_CALL_COPY], ROCL_NO_EVENT,
-                         "%llu call%s to copy memory", ROCL_PLURAL(p->calls[ROCL_CALL_COPY], "s"));
+    if (copies && !p->kinds[ROCL_COPY].count)
+        rocl_doctor_find(d, ROCL_RULE_NO_COPIES, s, ROCL_TIMES(copies),
+                         "%llu call%s to copy memory", ROCL_PLURAL(copies, "s"));
     if (p->ids > HOLE_LEAST && p->hole >= HOLE_LEAST &&
         p->steps_of_one + p->ids / 100 >= p->ids - 1)
-        rocl_doctor_find(d, ROCL_RULE_MISSING_IDS, s, p->hole, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_MISSING_IDS, s, ROCL_TIMES(p->hole),
                          "%llu in a row, of %llu calls and markers whose ids follow each other",
                          ROCL_N(p->hole), ROCL_N(p->ids));
 }
@@ -168,41 +154,37 @@ static void check_times(rocl_doctor *d, const rocl_subject *s, const rocl_proces
     rocl_extent_join(&gpu, &p->kinds[ROCL_COPY]);
     const int64_t apart = time_between(&p->runtime, &gpu);
     const int64_t end = s->process->end ? s->process->end : s->process->fini;
-    const uint64_t kernels = p->kinds[ROCL_DISPATCH].count;
     const rocl_extent all = rocl_extent_of_all(p);
     char text[32];
     /* Which no queue explains: all begin long after their calls, or most before them. */
     const bool late = p->linked >= FEW && p->least_delay > 2 * APART_NS;
     const bool early = p->linked >= FEW && p->least_delay < -APART_NS;
     if (all.last - all.first > YEAR_NS)
-        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_TIMES, s, all.count, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_IMPOSSIBLE_TIMES, s, ROCL_TIMES(all.count),
                          "the first and the last by %s",
                          rocl_time_text(text, all.last - all.first));
     else if (late || (early && 2 * p->early.count > p->linked))
-        rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, gpu.count, p->early.event,
-                         "%llu of %llu kernels and copies begin up to %s %s their calls; "
-                         "gpu %lld %+lldns",
-                         ROCL_N(late ? p->linked : p->early.count), ROCL_N(p->linked),
-                         rocl_time_text(text, late ? p->most_delay : -p->least_delay),
-                         late ? "behind" : "before", (long long)s->process->pid,
-                         (long long)-p->least_delay);
+        rocl_doctor_find(
+            d, ROCL_RULE_CLOCKS_APART, s, (rocl_sighting){gpu.count, 0, p->early.event},
+            "%llu of %llu kernels and copies begin up to %s %s their calls; "
+            "gpu %lld %+lldns",
+            ROCL_N(late ? p->linked : p->early.count), ROCL_N(p->linked),
+            rocl_time_text(text, late ? p->most_delay : -p->least_delay),
+            late ? "behind" : "before", (long long)s->process->pid, (long long)-p->least_delay);
     else if (apart > APART_NS)
-        rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, gpu.count, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_CLOCKS_APART, s, ROCL_TIMES(gpu.count),
                          "%s between the calls of the runtime and all GPU work; gpu %lld %+lldns",
                          rocl_time_text(text, apart), (long long)s->process->pid,
                          (long long)(gpu.first < p->runtime.first ? apart : -apart));
     else if (end > 0 && gpu.count && gpu.last - end > LATE_NS)
-        rocl_doctor_find(d, ROCL_RULE_AFTER_END, s, gpu.count, ROCL_NO_EVENT, "the last by %s",
+        rocl_doctor_find(d, ROCL_RULE_AFTER_END, s, ROCL_TIMES(gpu.count), "the last by %s",
                          rocl_time_text(text, gpu.last - end));
-    if (p->odd[ROCL_ODD_ZERO].count)
-        rocl_doctor_find(d, p->finer_than_us ? ROCL_RULE_NO_DURATIONS : ROCL_RULE_WHOLE_US, s,
-                         p->odd[ROCL_ODD_ZERO].count, p->odd[ROCL_ODD_ZERO].event,
-                         "%llu of %llu kernels", ROCL_N(p->odd[ROCL_ODD_ZERO].count),
-                         ROCL_N(kernels));
+    find_part(d, p->finer_than_us ? ROCL_RULE_NO_DURATIONS : ROCL_RULE_WHOLE_US, s,
+              p->odd[ROCL_ODD_ZERO], p->kinds[ROCL_DISPATCH].count, "kernels");
     if (p->longest.amount > HOUR_NS)
-        rocl_doctor_find(d, ROCL_RULE_LONG_KERNELS, s, (uint64_t)p->longest.amount,
-                         p->longest.event, "the longest: %s",
-                         rocl_time_text(text, p->longest.amount));
+        rocl_doctor_find(d, ROCL_RULE_LONG_KERNELS, s,
+                         (rocl_sighting){(uint64_t)p->longest.amount, 0, p->longest.event},
+                         "the longest: %s", rocl_time_text(text, p->longest.amount));
 }
 
 /* What is odd about single events; of how many, at least, and of what share of their kind. */
@@ -227,15 +209,14 @@ static void check_values(rocl_doctor *d, const rocl_subject *s, const rocl_proce
 {
     const uint64_t ranges = p->kinds[ROCL_MARKER].count - p->odd[ROCL_ODD_MARKS].count;
     for (size_t i = 0; i < sizeof odd_values / sizeof *odd_values; i++) {
-        const rocl_sighting *odd = &p->odd[odd_values[i].odd];
+        const rocl_sighting odd = p->odd[odd_values[i].odd];
         const uint64_t all = p->kinds[odd_values[i].kind].count;
-        if (odd->count >= odd_values[i].least && odd->count > all * odd_values[i].share / 100)
-            rocl_doctor_find(d, odd_values[i].rule, s, odd->count, odd->event, "%llu of %llu %s",
-                             ROCL_N(odd->count), ROCL_N(all), odd_values[i].what);
+        if (odd.count >= odd_values[i].least && odd.count > all * odd_values[i].share / 100)
+            find_part(d, odd_values[i].rule, s, odd, all, odd_values[i].what);
     }
     if (p->odd[ROCL_ODD_POINTS].count == ranges &&
         (p->odd[ROCL_ODD_RANGES].count > 1 || ranges >= FEW))
-        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, ranges, p->odd[ROCL_ODD_POINTS].event,
+        rocl_doctor_find(d, ROCL_RULE_RANGES_AS_POINTS, s, p->odd[ROCL_ODD_POINTS],
                          "all of %llu markers", ROCL_N(ranges));
 }
 
@@ -254,18 +235,16 @@ static bool is_in_order(const rocl_doctor *d, const rocl_group_key *place)
 
 /* Which rule finds something in a group, and how much of it; ROCL_RULES: none. */
 static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const rocl_group_key *k,
-                             uint64_t *amount)
+                             int64_t *amount)
 {
-    const rocl_process_facts *p = &d->facts.processes[k->process];
-    const rocl_extent whole = rocl_extent_of_all(p);
-    const int64_t longest = g->longest.amount;
-    const int64_t span = g->all.last - g->all.first;
-    *amount = (uint64_t)longest;
-    if (k->what == ROCL_GROUP_THREAD) {
-        *amount = g->at_last;
+    const rocl_extent whole = rocl_extent_of_all(&d->facts.processes[k->process]);
+    const int64_t longest = g->longest.amount, span = g->all.last - g->all.first;
+    *amount = k->what == ROCL_GROUP_THREAD  ? (int64_t)g->at_last
+              : k->what == ROCL_GROUP_PLACE ? g->total - span
+                                            : longest;
+    if (k->what == ROCL_GROUP_THREAD)
         return g->at_last >= OPEN_LEAST && g->at_last >= g->all.count / 20 ? ROCL_RULE_NEVER_CLOSED
                                                                            : ROCL_RULES;
-    }
     const bool unsized = k->what == ROCL_GROUP_NAME && k->kind == ROCL_COPY && !k->of[1];
     if (g->all.count < FEW_CALLS || unsized)
         return ROCL_RULES;
@@ -274,8 +253,7 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
         return longest / 1000 < others || longest < (whole.last - whole.first) / 10 ? ROCL_RULES
                : k->kind == ROCL_REGION ? ROCL_RULE_ONE_LONG_LAUNCH
                                         : ROCL_RULE_ONE_LONG_CALL;
-    *amount = (uint64_t)(g->total - span);
-    return k->kind == ROCL_DISPATCH && g->total - span > span / 10 && longest / 100 >= others &&
+    return k->kind == ROCL_DISPATCH && *amount > span / 10 && longest / 100 >= others &&
                    is_in_order(d, k)
                ? ROCL_RULE_OUTLASTS
                : ROCL_RULES;
@@ -284,18 +262,17 @@ static rocl_rule judge_group(const rocl_doctor *d, const rocl_group *g, const ro
 typedef struct odd_group {
     rocl_rule rule;
     uint32_t process;
-    uint64_t amount;
+    int64_t amount;
     const rocl_group *g;
 } odd_group;
 
+/* Of one rule: the first in the trace counts of equal ones. */
 static int compare_groups(const void *a, const void *b)
 {
     const odd_group *x = a, *y = b;
     int c = rocl_number_order(x->process, y->process);
     if (!c)
-        c = rocl_number_order(x->rule, y->rule);
-    if (!c)
-        c = rocl_number_order((int64_t)y->amount, (int64_t)x->amount);
+        c = rocl_number_order(y->amount, x->amount);
     return c ? c : rocl_event_precedes(&x->g->longest.event, &y->g->longest.event) ? -1 : 1;
 }
 
@@ -303,25 +280,24 @@ static void find_odd_group(rocl_doctor *d, const odd_group *o)
 {
     const rocl_subject s = rocl_subject_of(d, o->process);
     const rocl_group *g = o->g;
-    const int64_t span = g->all.last - g->all.first;
-    char text[4][32] = {"", "", "", ""};
-    if (o->rule != ROCL_RULE_NEVER_CLOSED) {
-        rocl_time_text(text[0], g->longest.amount);
-        rocl_time_text(text[1], rocl_group_others(g));
-        rocl_time_text(text[2], g->total);
-        rocl_time_text(text[3], span);
-    }
-    if (o->rule == ROCL_RULE_NEVER_CLOSED)
-        rocl_doctor_find(d, o->rule, &s, o->amount, ROCL_NO_EVENT,
+    const rocl_sighting worst = {(uint64_t)o->amount, 0, g->longest.event};
+    char text[4][32];
+    if (o->rule == ROCL_RULE_NEVER_CLOSED) {
+        rocl_doctor_find(d, o->rule, &s, worst,
                          "%llu of the %llu ranges of a thread end at once, with its last one",
                          ROCL_N(g->at_last), ROCL_N(g->all.count));
-    else if (o->rule == ROCL_RULE_OUTLASTS)
-        rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
+        return;
+    }
+    rocl_time_text(text[0], g->longest.amount);
+    rocl_time_text(text[1], rocl_group_others(g));
+    if (o->rule == ROCL_RULE_OUTLASTS)
+        rocl_doctor_find(d, o->rule, &s, worst,
                          "%llu kernels of a stream take %s, but run within %s; the longest takes "
                          "%s, others typically %s",
-                         ROCL_N(g->all.count), text[2], text[3], text[0], text[1]);
+                         ROCL_N(g->all.count), rocl_time_text(text[2], g->total),
+                         rocl_time_text(text[3], g->all.last - g->all.first), text[0], text[1]);
     else
-        rocl_doctor_find(d, o->rule, &s, o->amount, g->longest.event,
+        rocl_doctor_find(d, o->rule, &s, worst,
                          "%s; the other %llu of its name and size typically take %s", text[0],
                          ROCL_N(g->all.count - 1), text[1]);
 }
@@ -366,36 +342,46 @@ static void check_numbers(rocl_doctor *d, const rocl_subject *s, const rocl_proc
         const int64_t after = all.last - e->last;
         char text[32];
         if (is_round(e->count) && after > LATE_NS && after > (all.last - all.first) / 100)
-            rocl_doctor_find(d, ROCL_RULE_ROUND_NUMBER, s, e->count, ROCL_NO_EVENT,
+            rocl_doctor_find(d, ROCL_RULE_ROUND_NUMBER, s, ROCL_TIMES(e->count),
                              "exactly %llu of kind %s, and %s of other events behind them",
                              ROCL_N(e->count), rocl_kind_name(k), rocl_time_text(text, after));
     }
 }
 
-static void check_counters(rocl_doctor *d)
+static void check_counters(rocl_doctor *d, const rocl_subject *s)
 {
-    const rocl_trace *t = d->c.trace;
-    for (size_t i = 0; i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        const rocl_subject s = {c, &c->processes[0]};
-        uint64_t values = 0;
-        uint32_t seen = 0, zero = 0, first = ROCL_NONE;
-        for (uint32_t k = 0; k < c->process_count; k++)
-            values += d->facts.processes[d->facts.first_process[i] + k].kinds[ROCL_COUNTER].count;
-        for (uint32_t k = 0; k < c->counter_count; k++) {
-            const unsigned state = d->facts.counter_state[d->facts.first_counter[i] + k];
-            seen += state != 0;
-            if (state != ROCL_COUNTER_SEEN)
-                continue;
+    const rocl_capture *c = s->capture;
+    const rocl_process_facts *p = &d->facts.processes[d->facts.first_process[c->index]];
+    uint64_t values = 0;
+    uint32_t seen = 0, zero = 0, first = 0;
+    for (uint32_t k = 0; k < c->process_count; k++)
+        values += p[k].kinds[ROCL_COUNTER].count;
+    for (uint32_t k = 0; k < c->counter_count; k++) {
+        const unsigned state = d->facts.counter_state[d->facts.first_counter[c->index] + k];
+        seen += state != 0;
+        if (state == ROCL_COUNTER_SEEN)
             first = zero++ ? first : k;
-        }
-        if (!zero || values < FEW)
-            continue;
-        const char *name = rocl_str(t, c->counters[first].name);
-        rocl_doctor_find(d, zero == seen ? ROCL_RULE_COUNTERS_ZERO : ROCL_RULE_COUNTER_ZERO, &s,
-                         zero, ROCL_NO_EVENT, "%u of %u counters, the first: %.*s", zero, seen,
-                         rocl_name_prefix(name, 100), name);
     }
+    if (!zero || values < FEW)
+        return;
+    const char *name = rocl_str(d->c.trace, c->counters[first].name);
+    rocl_doctor_find(d, zero == seen ? ROCL_RULE_COUNTERS_ZERO : ROCL_RULE_COUNTER_ZERO, s,
+                     ROCL_TIMES(zero), "%u of %u counters, the first: %.*s", zero, seen,
+                     rocl_name_prefix(name, 100), name);
+}
+
+/* What a capture has in common for all its processes, told of the first. */
+static void check_capture(rocl_doctor *d, const rocl_subject *s)
+{
+    const rocl_model_capture *c = d->c.trace->captures[s->capture->index];
+    if (c->overwritten)
+        rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, s, ROCL_TIMES(c->overwritten),
+                         "%llu record%s lost", ROCL_PLURAL(c->overwritten, "s"));
+    if (c->memory_before)
+        rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, s, ROCL_TIMES(c->memory_before),
+                         "%llu byte%s in use, says the first event",
+                         ROCL_PLURAL(c->memory_before, "s"));
+    check_counters(d, s);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -470,6 +456,8 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
     verdict_row row = {.processes = f->process_count};
     memory_row memory = {0};
     uint64_t launches = 0, kernels = 0;
+    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
+        row.events += rocl_trace_events(t, k);
     for (size_t i = 0; i < f->process_count; i++) {
         const rocl_process_facts *p = &f->processes[i];
         const rocl_subject s = rocl_subject_of(d, i);
@@ -478,46 +466,32 @@ static rocl_status finish_doctor(void *self, rocl_tables *out, rocl_error *err)
         check_times(d, &s, p);
         check_values(d, &s, p);
         check_numbers(d, &s, p);
-        const rocl_model_capture *c = t->captures[s.capture->index];
-        const bool first = s.process == &s.capture->processes[0];
-        if (c->overwritten && first)
-            rocl_doctor_find(d, ROCL_RULE_OVERWRITTEN, &s, c->overwritten, ROCL_NO_EVENT,
-                             "%llu record%s lost", ROCL_PLURAL(c->overwritten, "s"));
-        if (c->memory_before && first)
-            rocl_doctor_find(d, ROCL_RULE_MEMORY_BEFORE, &s, c->memory_before, ROCL_NO_EVENT,
-                             "%llu byte%s in use, says the first event",
-                             ROCL_PLURAL(c->memory_before, "s"));
+        if (s.process == s.capture->processes)
+            check_capture(d, &s);
         launches += p->calls[ROCL_CALL_LAUNCH] + p->calls[ROCL_CALL_GRAPH];
         kernels += p->kinds[ROCL_DISPATCH].count;
         memory.calls += p->calls[ROCL_CALL_MEMORY];
         memory.total = rocl_add_saturated(memory.total, p->memory_ns);
         memory.processes += p->calls[ROCL_CALL_MEMORY] > 0;
     }
-    check_records(d);
+    check_records(d, row.events);
     check_hosts(d);
-    const uint32_t runs = d->c.trace->run_count;
-    if (runs > 1)
-        rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, &(rocl_subject){0}, runs, ROCL_NO_EVENT,
-                         "%u, which have ranks in common, at times that do not overlap", runs);
+    if (t->run_count > 1)
+        rocl_doctor_find(d, ROCL_RULE_SEVERAL_RUNS, NULL, ROCL_TIMES(t->run_count),
+                         "%u, which have ranks in common, at times that do not overlap",
+                         t->run_count);
     check_groups(d);
-    check_counters(d);
     rocl_check_ranks(d);
     rocl_check_steps(d);
     rocl_check_recordings(d);
     if (launches && !kernels) {
         d->found[ROCL_RULE_PROCESS_WITHOUT_KERNELS].events = 0;
-        rocl_doctor_find(d, ROCL_RULE_NO_GPU_WORK, &(rocl_subject){0}, launches, ROCL_NO_EVENT,
-                         "%llu launch%s", ROCL_PLURAL(launches, "es"));
+        rocl_doctor_find(d, ROCL_RULE_NO_GPU_WORK, NULL, ROCL_TIMES(launches), "%llu launch%s",
+                         ROCL_PLURAL(launches, "es"));
     }
-    rocl_finding_level worst = ROCL_NOTE;
     for (unsigned i = 0; i < ROCL_RULES; i++)
-        if (d->found[i].events) {
-            row.levels[rocl_rule_level((rocl_rule)i)]++;
-            worst = rocl_rule_level((rocl_rule)i) > worst ? rocl_rule_level((rocl_rule)i) : worst;
-        }
-    row.verdict = verdicts[worst];
-    for (rocl_kind k = 0; k < ROCL_KINDS; k++)
-        row.events += rocl_trace_events(t, k);
+        row.levels[d->found[i].of_level] += d->found[i].events > 0;
+    row.verdict = verdicts[row.levels[ROCL_UNUSABLE] ? ROCL_UNUSABLE : row.levels[ROCL_DOUBT] > 0];
     if (verdict.table)
         verdict.table->fields = verdict.table->essential = true;
     rocl_add_row(&verdict, &row);

@@ -9,52 +9,43 @@
 
 /* ---- what is noted of events ----------------------------------------------------------------- */
 
-enum { STEP_NO = 1, STEP_YES };
-
-/* A marker, if it is one that counts. */
-static rocl_status note_step(rocl_doctor *d, rocl_note_worker *w, const rocl_batch *b, size_t i,
-                             rocl_error *err)
-{
-    const rocl_event *e = &b->regions[i].e;
-    const rocl_noted one = {.what = ROCL_NOTED_STEP,
-                            .of = (uint32_t)d->facts.first_process[b->capture->index] + e->process,
-                            .value = e->name};
-    size_t n, stem;
-    uint64_t number;
-    if (e->name == ROCL_NONE)
-        return ROCL_OK;
-    if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
-        return rocl_fail_memory(err);
-    if (!w->known[e->name]) {
-        const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
-        w->known[e->name] = rocl_read_step(name, n, &stem, &number) ? STEP_YES : STEP_NO;
-    }
-    if (w->known[e->name] != STEP_YES || !memcmp(&w->last, &one, sizeof one))
-        return ROCL_OK;
-    w->last = one;
-    return rocl_strings_put(d->noted, (const char *)&one, sizeof one) == ROCL_NONE
-               ? rocl_fail_memory(err)
-               : ROCL_OK;
-}
-
 rocl_status rocl_note_batch(rocl_doctor *d, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
+    enum { NO_STEP = 1, STEP };
     rocl_note_worker *w = &d->workers[worker];
-    rocl_status st = ROCL_OK;
-    for (size_t i = 0; i < b->count && b->kind == ROCL_MARKER && st == ROCL_OK; i++)
-        st = note_step(d, w, b, i, err);
-    return st;
+    const uint32_t first = (uint32_t)d->facts.first_process[b->capture->index];
+    for (size_t i = 0; i < b->count && b->kind == ROCL_MARKER; i++) {
+        const rocl_event *e = &b->regions[i].e;
+        const rocl_noted one = {ROCL_NOTED_STEP, first + e->process, e->name, 0};
+        size_t n, stem;
+        uint64_t number;
+        if (e->name == ROCL_NONE)
+            continue;
+        if (!ROCL_GROW(w->known, w->known_cap, (size_t)e->name + 1))
+            return rocl_fail_memory(err);
+        uint8_t *known = &w->known[e->name];
+        if (!*known) {
+            const char *name = rocl_strings_get(d->c.trace->strings, e->name, &n);
+            *known = rocl_read_step(name, n, &stem, &number) ? STEP : NO_STEP;
+        }
+        if (*known == NO_STEP || !memcmp(&w->last, &one, sizeof one))
+            continue;
+        w->last = one;
+        if (rocl_strings_put(d->noted, (const char *)&one, sizeof one) == ROCL_NONE)
+            return rocl_fail_memory(err);
+    }
+    return ROCL_OK;
 }
 
 /* ---- rules on ranks -------------------------------------------------------------------------- */
+
+enum { KERNELS, CALLS, COPIES, MARKERS, LENGTH, GPUS, STREAMS, AMOUNTS };
 
 /* The processes of one rank. */
 typedef struct rank_facts {
     int32_t number;
     rocl_subject subject; /* its first process */
-    uint64_t kernels, calls, copies, markers;
-    uint64_t gpus, streams; /* that have work */
-    int64_t length;
+    int64_t of[AMOUNTS];  /* GPUs and streams: those that have work */
 } rank_facts;
 
 static int compare_ranks(const void *a, const void *b)
@@ -76,10 +67,10 @@ static void count_place(const rocl_doctor *d, rank_facts *r, const rocl_subject 
     const uint32_t rank = (uint32_t)r->number, stream = place->of[3];
     for (unsigned i = 0; i < 2; i++) {
         const rocl_gpu *g = rocl_gpu_of(s->capture, place->of[i]);
-        r->gpus += g && is_new(d, &(rocl_noted){ROCL_NOTED_GPU, rank,
-                                                (uint32_t)(g - d->c.trace->gpus), 0});
+        r->of[GPUS] += g && is_new(d, &(rocl_noted){ROCL_NOTED_GPU, rank,
+                                                    (uint32_t)(g - d->c.trace->gpus), 0});
     }
-    r->streams +=
+    r->of[STREAMS] +=
         stream < s->capture->stream_count &&
         is_new(d, &(rocl_noted){ROCL_NOTED_STREAM, rank, stream, (uint32_t)s->process->pid});
 }
@@ -87,25 +78,21 @@ static void count_place(const rocl_doctor *d, rank_facts *r, const rocl_subject 
 /* NULL: memory is out. */
 static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
 {
-    const rocl_trace *t = d->c.trace;
     const rocl_facts *f = &d->facts;
     rank_facts *all = calloc(f->process_count + 1, sizeof *all);
     size_t n = 0, kept = 0;
-    for (size_t i = 0; all && i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->process_count; k++) {
-            const rocl_process_facts *p = &f->processes[f->first_process[i] + k];
-            const rocl_extent whole = rocl_extent_of_all(p);
-            if (c->processes[k].rank < 0)
-                continue;
-            all[n++] = (rank_facts){.number = c->processes[k].rank,
-                                    .subject = {c, &c->processes[k]},
-                                    .kernels = p->kinds[ROCL_DISPATCH].count,
-                                    .calls = p->runtime.count,
-                                    .copies = p->kinds[ROCL_COPY].count,
-                                    .markers = p->kinds[ROCL_MARKER].count,
-                                    .length = whole.last - whole.first};
-        }
+    for (size_t i = 0; all && i < f->process_count; i++) {
+        const rocl_process_facts *p = &f->processes[i];
+        const rocl_extent whole = rocl_extent_of_all(p);
+        const rocl_subject s = rocl_subject_of(d, i);
+        if (s.process->rank >= 0)
+            all[n++] = (rank_facts){s.process->rank,
+                                    s,
+                                    {[KERNELS] = (int64_t)p->kinds[ROCL_DISPATCH].count,
+                                     [CALLS] = (int64_t)p->runtime.count,
+                                     [COPIES] = (int64_t)p->kinds[ROCL_COPY].count,
+                                     [MARKERS] = (int64_t)p->kinds[ROCL_MARKER].count,
+                                     [LENGTH] = whole.last - whole.first}};
     }
     if (n)
         qsort(all, n, sizeof *all, compare_ranks);
@@ -115,11 +102,9 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
             all[kept++] = all[i];
             continue;
         }
-        to->kernels += all[i].kernels;
-        to->calls += all[i].calls;
-        to->copies += all[i].copies;
-        to->markers += all[i].markers;
-        to->length = all[i].length > to->length ? all[i].length : to->length;
+        for (unsigned k = 0; k < LENGTH; k++)
+            to->of[k] += all[i].of[k];
+        to->of[LENGTH] = all[i].of[LENGTH] > to->of[LENGTH] ? all[i].of[LENGTH] : to->of[LENGTH];
     }
     for (uint32_t i = 1; all && i < rocl_strings_count(f->keys); i++) {
         rocl_group_key place;
@@ -137,66 +122,39 @@ static rank_facts *collect_ranks(const rocl_doctor *d, size_t *count)
     return all;
 }
 
-/* The upper median of a field of all ranks, or of those that have any. */
-static int64_t median_of(const rank_facts *all, size_t n, size_t field, bool of_some,
-                         int64_t *scratch)
+/* Compares one amount of all ranks with its upper median; of GPUs and streams among ranks that have
+ * any. */
+static void compare_ranks_by(rocl_doctor *d, const rank_facts *all, size_t n, unsigned by,
+                             int64_t *scratch)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&scratch[kept], (const char *)&all[i] + field, sizeof *scratch);
-        kept += scratch[kept] || !of_some;
-    }
-    qsort(scratch, kept, sizeof *scratch, rocl_compare_i64);
-    return kept ? scratch[kept / 2] : 0;
-}
-
-/* What all should have, and how much of it. */
-static const struct {
-    const char *name;
-    size_t field;
-    bool amount; /* less than half is too little; else only nothing is */
-} rank_fields[] = {
-    {"kernels", offsetof(rank_facts, kernels), true},
-    {"calls of the runtime", offsetof(rank_facts, calls), false},
-    {"copies", offsetof(rank_facts, copies), false},
-    {"markers", offsetof(rank_facts, markers), false},
-};
-
-static void compare_rank(rocl_doctor *d, const rank_facts *all, size_t n, int64_t *scratch)
-{
+    static const char *const names[AMOUNTS] = {
+        "kernels", "calls of the runtime", "copies", "markers", "", "GPU", "stream"};
     char text[2][32];
-    for (size_t k = 0; k < sizeof rank_fields / sizeof *rank_fields; k++) {
-        const int64_t median = median_of(all, n, rank_fields[k].field, false, scratch);
-        for (size_t i = 0; i < n && median; i++) {
-            int64_t own;
-            memcpy(&own, (const char *)&all[i] + rank_fields[k].field, sizeof own);
-            if (!own)
-                rocl_doctor_find(d, ROCL_RULE_RANK_LACKS, &all[i].subject, (uint64_t)median,
-                                 ROCL_NO_EVENT, "no %s; others have %lld", rank_fields[k].name,
-                                 (long long)median);
-            else if (rank_fields[k].amount && own < median - own)
-                rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &all[i].subject, (uint64_t)(median - own),
-                                 ROCL_NO_EVENT, "%lld of the %lld %s that others have",
-                                 (long long)own, (long long)median, rank_fields[k].name);
-        }
-    }
-    const int64_t length = median_of(all, n, offsetof(rank_facts, length), false, scratch);
-    const int64_t gpus = median_of(all, n, offsetof(rank_facts, gpus), true, scratch);
-    const int64_t streams = median_of(all, n, offsetof(rank_facts, streams), true, scratch);
-    for (size_t i = 0; i < n; i++) {
-        const rank_facts *r = &all[i];
-        if (r->length < length - r->length)
-            rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, &r->subject, (uint64_t)(length - r->length),
-                             ROCL_NO_EVENT, "its events take %s, those of others %s",
-                             rocl_time_text(text[0], r->length), rocl_time_text(text[1], length));
-        if (r->gpus && (int64_t)r->gpus != gpus)
-            rocl_doctor_find(d, ROCL_RULE_RANK_GPUS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu GPU%s; others have %lld", ROCL_PLURAL(r->gpus, "s"),
-                             (long long)gpus);
-        if (r->streams && (int64_t)r->streams != streams)
-            rocl_doctor_find(d, ROCL_RULE_RANK_STREAMS, &r->subject, 1, ROCL_NO_EVENT,
-                             "%llu stream%s; others have %lld", ROCL_PLURAL(r->streams, "s"),
-                             (long long)streams);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((scratch[kept] = all[i].of[by]) || by < GPUS)
+            kept++;
+    qsort(scratch, kept, sizeof *scratch, rocl_compare_i64);
+    const int64_t median = kept ? scratch[kept / 2] : 0;
+    for (size_t i = 0; i < n && median; i++) {
+        const rocl_subject *s = &all[i].subject;
+        const int64_t own = all[i].of[by];
+        const bool is_short = own < median - own;
+        if (by >= GPUS && own && own != median)
+            rocl_doctor_find(d, by == GPUS ? ROCL_RULE_RANK_GPUS : ROCL_RULE_RANK_STREAMS, s,
+                             ROCL_TIMES(1), "%llu %s%s; others have %lld", ROCL_N(own), names[by],
+                             own == 1 ? "" : "s", (long long)median);
+        else if (by < LENGTH && !own)
+            rocl_doctor_find(d, ROCL_RULE_RANK_LACKS, s, ROCL_TIMES(median),
+                             "no %s; others have %lld", names[by], (long long)median);
+        else if (by == KERNELS && is_short)
+            rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, s, ROCL_TIMES(median - own),
+                             "%lld of the %lld %s that others have", (long long)own,
+                             (long long)median, names[by]);
+        else if (by == LENGTH && is_short)
+            rocl_doctor_find(d, ROCL_RULE_RANK_SHORT, s, ROCL_TIMES(median - own),
+                             "its events take %s, those of others %s", rocl_time_text(text[0], own),
+                             rocl_time_text(text[1], median));
     }
 }
 
@@ -212,10 +170,11 @@ void rocl_check_ranks(rocl_doctor *d)
         while ((size_t)first < n && all[first].number == first)
             first++;
         if (least > n)
-            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, &(rocl_subject){0}, least - n,
-                             ROCL_NO_EVENT, "%llu of at least %llu, the first: rank %d",
-                             ROCL_N(least - n), ROCL_N(least), first);
-        compare_rank(d, all, n, scratch);
+            rocl_doctor_find(d, ROCL_RULE_RANKS_MISSING, NULL, ROCL_TIMES(least - n),
+                             "%llu of at least %llu, the first: rank %d", ROCL_N(least - n),
+                             ROCL_N(least), first);
+        for (unsigned by = 0; by < AMOUNTS; by++)
+            compare_ranks_by(d, all, n, by, scratch);
     }
     free(all);
     free(scratch);
@@ -271,7 +230,7 @@ static void compare_step_ranges(rocl_doctor *d, step_range *r, size_t n)
     for (size_t i = 0; i < n; i++) {
         const rocl_subject s = rocl_subject_of(d, r[i].process);
         if (!same_range(&r[i], common))
-            rocl_doctor_find(d, ROCL_RULE_RANK_STEPS, &s, 1, ROCL_NO_EVENT,
+            rocl_doctor_find(d, ROCL_RULE_RANK_STEPS, &s, ROCL_TIMES(1),
                              "%.*s%llu to %llu; others have %llu to %llu",
                              rocl_name_prefix(r[i].stem, r[i].stem_len < 80 ? r[i].stem_len : 80),
                              r[i].stem, ROCL_N(r[i].first), ROCL_N(r[i].last),
@@ -321,15 +280,15 @@ void rocl_check_steps(rocl_doctor *d)
 /* ---- rules on processes that are there twice ------------------------------------------------- */
 
 typedef struct process_ref {
-    size_t process;   /* index among all */
-    uint32_t machine; /* those without a name may be the same one */
+    size_t process; /* index among all */
+    uint32_t clock; /* machines without a name may be the same one */
     int64_t pid;
 } process_ref;
 
 static int compare_processes(const void *a, const void *b)
 {
     const process_ref *x = a, *y = b;
-    int c = rocl_number_order(x->machine, y->machine);
+    int c = rocl_number_order(x->clock, y->clock);
     if (!c)
         c = rocl_number_order(x->pid, y->pid);
     return c ? c : rocl_number_order((int64_t)x->process, (int64_t)y->process);
@@ -344,33 +303,29 @@ static void compare_recordings(rocl_doctor *d, size_t first, size_t second)
     if (!x.count || !y.count || s.process->rank != of_first.process->rank)
         return;
     if (!memcmp(a->kinds, b->kinds, sizeof a->kinds))
-        rocl_doctor_find(d, ROCL_RULE_PROCESS_TWICE, &s, y.count, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_PROCESS_TWICE, &s, ROCL_TIMES(y.count),
                          "%llu events, as %.200s has them", ROCL_N(y.count),
                          rocl_capture_file(of_first.capture));
     else if (x.first < y.last && y.first < x.last)
-        rocl_doctor_find(d, ROCL_RULE_TWO_RECORDINGS, &s, y.count, ROCL_NO_EVENT,
+        rocl_doctor_find(d, ROCL_RULE_TWO_RECORDINGS, &s, ROCL_TIMES(y.count),
                          "%llu events, while %.200s has %llu others", ROCL_N(y.count),
                          rocl_capture_file(of_first.capture), ROCL_N(x.count));
 }
 
 void rocl_check_recordings(rocl_doctor *d)
 {
-    const rocl_trace *t = d->c.trace;
     process_ref *all = calloc(d->facts.process_count + 1, sizeof *all);
     size_t n = 0;
     d->out->incomplete |= !all;
-    for (size_t i = 0; all && i < t->capture_count; i++) {
-        const rocl_capture *c = &t->captures[i]->pub;
-        for (uint32_t k = 0; k < c->process_count; k++)
-            if (c->processes[k].pid > 0)
-                all[n++] =
-                    (process_ref){d->facts.first_process[i] + k,
-                                  t->machines[c->processes[k].machine].clock, c->processes[k].pid};
+    for (size_t i = 0; all && i < d->facts.process_count; i++) {
+        const rocl_process *p = rocl_subject_of(d, i).process;
+        if (p->pid > 0)
+            all[n++] = (process_ref){i, d->c.trace->machines[p->machine].clock, p->pid};
     }
     if (n)
         qsort(all, n, sizeof *all, compare_processes);
     for (size_t i = 1; i < n; i++)
-        if (all[i].machine == all[i - 1].machine && all[i].pid == all[i - 1].pid)
+        if (all[i].clock == all[i - 1].clock && all[i].pid == all[i - 1].pid)
             compare_recordings(d, all[i - 1].process, all[i].process);
     free(all);
 }

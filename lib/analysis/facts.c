@@ -86,13 +86,12 @@ static bool class_of(rocl_facts *f, rocl_facts_worker *w, uint32_t text, rocl_ca
 
 /* Facts of the events of one process in a batch. */
 typedef struct batch_facts {
-    uint32_t process;
+    uint32_t process; /* among all */
     rocl_extent all, runtime;
     uint64_t calls[ROCL_CALL_CLASSES];
     int64_t memory_ns;
     bool finer_than_us;
-    rocl_sighting odd[ROCL_ODDITIES], unlinked;
-    uint32_t thread, thread_group; /* of the last call; group 0: none came */
+    rocl_sighting odd[ROCL_ODDITIES];
 } batch_facts;
 
 bool rocl_event_precedes(const rocl_event_ref *a, const rocl_event_ref *b)
@@ -122,13 +121,13 @@ static void note_if(bool odd, rocl_sighting *to, int64_t amount, const rocl_batc
                               1, amount, {b->capture->index + 1, rocl_row_word(e->id, b->kind)}});
 }
 
-static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *from)
+static void join_batch(rocl_facts *f, rocl_kind kind, const batch_facts *from)
 {
     if (!from->all.count)
         return;
-    rocl_process_facts *p = &f->processes[f->first_process[b->capture->index] + from->process];
+    rocl_process_facts *p = &f->processes[from->process];
     pthread_mutex_lock(&f->lock);
-    rocl_extent_join(&p->kinds[b->kind], &from->all);
+    rocl_extent_join(&p->kinds[kind], &from->all);
     rocl_extent_join(&p->runtime, &from->runtime);
     for (unsigned i = 0; i < ROCL_CALL_CLASSES; i++)
         p->calls[i] += from->calls[i];
@@ -136,7 +135,6 @@ static void join_batch(rocl_facts *f, const rocl_batch *b, const batch_facts *fr
     p->finer_than_us |= from->finer_than_us;
     for (unsigned i = 0; i < ROCL_ODDITIES; i++)
         join_sighting(&p->odd[i], &from->odd[i]);
-    join_sighting(&p->unlinked, &from->unlinked);
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -177,27 +175,18 @@ static uint64_t logarithm_of(int64_t ns)
     return (uint64_t)digits << 16 | (n << (63 - digits) << 1) >> 48;
 }
 
-/* False: memory is out, and there is no group. */
-static bool add_to_group(rocl_group *g, const rocl_batch *b, const rocl_event *e)
+/* False: memory is out. */
+static bool add_to_group(rocl_facts *f, rocl_facts_worker *w, const rocl_group_key *k,
+                         const rocl_batch *b, const rocl_event *e)
 {
+    rocl_group *g = find_group(f, w, k);
+    const int64_t ns = e->end - e->start;
+    rocl_group one = {.all = {1, e->start, e->end}, .total = ns, .logs = logarithm_of(ns)};
     if (!g)
         return false;
-    const int64_t ns = e->end - e->start;
-    rocl_extent_add(&g->all, e->start, e->end);
-    g->total = rocl_add_saturated(g->total, ns);
-    if (!g->longest.count || ns >= g->longest.amount)
-        note_if(true, &g->longest, ns, b, e);
-    g->logs += logarithm_of(ns);
+    note_if(!g->longest.count || ns >= g->longest.amount, &one.longest, ns, b, e);
+    join_group(g, &one);
     return true;
-}
-
-/* Of a thread only ends are of interest. */
-static void add_to_thread(rocl_group *g, const rocl_event *e)
-{
-    if (!g->all.count || e->end > g->all.last)
-        g->at_last = 0;
-    g->at_last += e->end > e->start && (!g->all.count || e->end >= g->all.last);
-    rocl_extent_add(&g->all, e->start, e->end);
 }
 
 const rocl_group *rocl_facts_group(const rocl_facts *f, uint32_t id, rocl_group_key *key)
@@ -223,51 +212,39 @@ static uint64_t product(const uint32_t n[3])
     return (uint64_t)n[0] * n[1] * n[2];
 }
 
-static unsigned power_of_two(uint64_t n)
-{
-    return n ? 64 - (unsigned)__builtin_clzll(n) : 0;
-}
-
 /* These note what is odd about an event, and add it to its groups. */
 static bool look_at_kernel(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
                            const rocl_dispatch *d, batch_facts *to)
 {
     const int64_t ns = d->e.end - d->e.start;
     const uint64_t items = product(d->workgroup), grid = product(d->grid);
+    const uint32_t kind = d->graph_exec_id ? ROCL_GRAPH : ROCL_DISPATCH;
     const bool below = d->grid[0] < d->workgroup[0] || d->grid[1] < d->workgroup[1] ||
                        d->grid[2] < d->workgroup[2];
-    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + d->e.process;
-    const rocl_group_key place = {ROCL_GROUP_PLACE,
-                                  d->graph_exec_id ? ROCL_GRAPH : ROCL_DISPATCH,
-                                  process,
-                                  {d->agent, d->agent, d->queue, d->stream}};
-    const rocl_group_key name = {ROCL_GROUP_NAME,
-                                 ROCL_DISPATCH,
-                                 process,
-                                 {rocl_name_of(&d->e), (uint32_t)grid, (uint32_t)(grid >> 32), 0}};
+    const rocl_group_key keys[2] = {
+        {ROCL_GROUP_PLACE, kind, to->process, {d->agent, d->agent, d->queue, d->stream}},
+        {ROCL_GROUP_NAME,
+         ROCL_DISPATCH,
+         to->process,
+         {rocl_name_of(&d->e), (uint32_t)grid, (uint32_t)(grid >> 32), 0}}};
     to->finer_than_us |= d->e.start % 1000 || ns % 1000;
     note_if(!ns, &to->odd[ROCL_ODD_ZERO], 0, b, &d->e);
     note_if(items > WORKGROUP_MOST, &to->odd[ROCL_ODD_WORKGROUP], (int64_t)items, b, &d->e);
     note_if(items && grid && below, &to->odd[ROCL_ODD_GRID], 0, b, &d->e);
-    note_if(!d->e.stack_id, &to->unlinked, 0, b, &d->e);
-    return add_to_group(find_group(f, w, &place), b, &d->e) &&
-           add_to_group(find_group(f, w, &name), b, &d->e);
+    note_if(!d->e.stack_id, &to->odd[ROCL_ODD_UNLINKED], 0, b, &d->e);
+    return add_to_group(f, w, &keys[0], b, &d->e) && add_to_group(f, w, &keys[1], b, &d->e);
 }
 
 static bool look_at_copy(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
                          const rocl_copy *c, batch_facts *to)
 {
     const uint64_t ns = (uint64_t)(c->e.end - c->e.start), rate = c->size / (ns ? ns : 1);
-    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + c->e.process;
-    const rocl_group_key place = {
-        ROCL_GROUP_PLACE, ROCL_COPY, process, {c->src, c->dst, c->queue, c->stream}};
-    const rocl_group_key name = {ROCL_GROUP_NAME,
-                                 ROCL_COPY,
-                                 process,
-                                 {rocl_name_of(&c->e), power_of_two(c->size), c->src, c->dst}};
+    const unsigned digits = c->size ? 64 - (unsigned)__builtin_clzll(c->size) : 0;
+    const rocl_group_key keys[2] = {
+        {ROCL_GROUP_PLACE, ROCL_COPY, to->process, {c->src, c->dst, c->queue, c->stream}},
+        {ROCL_GROUP_NAME, ROCL_COPY, to->process, {rocl_name_of(&c->e), digits, c->src, c->dst}}};
     note_if(c->size >= RATE_BYTES && rate > RATE_MOST, &to->odd[ROCL_ODD_RATE], 0, b, &c->e);
-    return add_to_group(find_group(f, w, &place), b, &c->e) &&
-           add_to_group(find_group(f, w, &name), b, &c->e);
+    return add_to_group(f, w, &keys[0], b, &c->e) && add_to_group(f, w, &keys[1], b, &c->e);
 }
 
 static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *b,
@@ -275,18 +252,13 @@ static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
 {
     rocl_call_class class;
     const bool point = r->e.start == r->e.end;
-    const uint32_t process = (uint32_t)f->first_process[b->capture->index] + r->e.process;
     if (!class_of(f, w, r->function, &class))
         return false;
-    if (!to->thread_group || r->e.thread != to->thread) {
-        const rocl_group_key k = {ROCL_GROUP_THREAD, 0, process, {r->e.thread, 0, 0, 0}};
-        const rocl_group *g = find_group(f, w, &k);
-        if (!g)
-            return false;
-        to->thread = r->e.thread;
-        to->thread_group = (uint32_t)(g - w->groups);
-    }
-    add_to_thread(&w->groups[to->thread_group], &r->e);
+    const rocl_group_key thread = {ROCL_GROUP_THREAD, 0, to->process, {r->e.thread, 0, 0, 0}};
+    rocl_group *g = find_group(f, w, &thread);
+    if (!g)
+        return false;
+    join_group(g, &(rocl_group){{1, r->e.start, r->e.end}, .at_last = r->e.end > r->e.start});
     if (b->kind == ROCL_MARKER) {
         note_if(class == ROCL_CALL_MARK, &to->odd[ROCL_ODD_MARKS], 0, b, &r->e);
         note_if(point && class != ROCL_CALL_MARK, &to->odd[ROCL_ODD_POINTS], 0, b, &r->e);
@@ -299,9 +271,9 @@ static bool look_at_call(rocl_facts *f, rocl_facts_worker *w, const rocl_batch *
     if (class == ROCL_CALL_MEMORY)
         to->memory_ns = rocl_add_saturated(to->memory_ns, r->e.end - r->e.start);
     rocl_extent_add(&to->runtime, r->e.start, r->e.end);
-    const rocl_group_key name = {ROCL_GROUP_NAME, ROCL_REGION, process, {r->function, 0, 0, 0}};
+    const rocl_group_key name = {ROCL_GROUP_NAME, ROCL_REGION, to->process, {r->function, 0, 0, 0}};
     return (class != ROCL_CALL_LAUNCH && class != ROCL_CALL_GRAPH) ||
-           add_to_group(find_group(f, w, &name), b, &r->e);
+           add_to_group(f, w, &name, b, &r->e);
 }
 
 static void look_at_counter(rocl_facts *f, const rocl_batch *b, const rocl_counter_value *v)
@@ -319,34 +291,34 @@ rocl_status rocl_facts_add_batch(rocl_facts *f, unsigned worker, const rocl_batc
 {
     const size_t size = rocl_kind_size(b->kind);
     rocl_facts_worker *w = &f->workers[worker];
+    const uint32_t first = (uint32_t)f->first_process[b->capture->index];
     batch_facts facts = {0};
     rocl_status st = ROCL_OK;
     for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
         const rocl_event *e = rocl_event_at(b, size, i);
         bool ok = true;
-        if (e->process != facts.process) {
-            join_batch(f, b, &facts);
-            facts = (batch_facts){.process = e->process};
+        if (first + e->process != facts.process) {
+            join_batch(f, b->kind, &facts);
+            facts = (batch_facts){.process = first + e->process};
         }
         rocl_extent_add(&facts.all, e->start, e->end);
-        if (b->kind == ROCL_DISPATCH) {
+        if (b->kind == ROCL_DISPATCH)
             ok = look_at_kernel(f, w, b, &b->dispatches[i], &facts);
-        } else if (b->kind == ROCL_COPY) {
+        else if (b->kind == ROCL_COPY)
             ok = look_at_copy(f, w, b, &b->copies[i], &facts);
-        } else if (b->kind == ROCL_REGION || b->kind == ROCL_MARKER) {
+        else if (b->kind == ROCL_REGION || b->kind == ROCL_MARKER)
             ok = look_at_call(f, w, b, &b->regions[i], &facts);
-        } else if (b->kind == ROCL_ALLOC) {
+        else if (b->kind == ROCL_ALLOC)
             note_if(b->allocs[i].unpaired, &facts.odd[ROCL_ODD_UNPAIRED], 0, b, e);
-        } else if (b->kind == ROCL_COUNTER) {
+        else if (b->kind == ROCL_COUNTER)
             look_at_counter(f, b, &b->counters[i]);
-        }
         if (!ok)
             return rocl_fail_memory(err);
         if (e->stack_id && rocl_kind_in(b->kind, ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT) |
                                                      ROCL_BIT(ROCL_DISPATCH) | ROCL_BIT(ROCL_COPY)))
             st = rocl_calls_ask(f->links, worker, b, e, NULL, 0, err);
     }
-    join_batch(f, b, &facts);
+    join_batch(f, b->kind, &facts);
     return st;
 }
 
@@ -363,18 +335,13 @@ enum { OTHER_IDS = 1 << 24 };
 static void end_stack(const rocl_stack *s)
 {
     rocl_process_facts *p = s->facts;
-    if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && s->class != ROCL_CALL_GRAPH))
+    const bool graph = s->class == ROCL_CALL_GRAPH;
+    if (!p || !s->called || (s->class != ROCL_CALL_LAUNCH && !graph))
         return;
-    const rocl_sighting one = {1, 0, s->call};
-    ++*(s->class == ROCL_CALL_GRAPH ? &p->graph_launches : &p->launches);
-    if (s->kernels)
-        p->lost_in_a_row = 0;
-    else if (s->class == ROCL_CALL_GRAPH)
-        join_sighting(&p->lost_graphs, &one);
-    else {
-        join_sighting(&p->lost, &one);
-        p->lost_in_a_row++;
-    }
+    ++*(graph ? &p->graph_launches : &p->launches);
+    if (!s->kernels)
+        join_sighting(graph ? &p->lost_graphs : &p->lost, &(rocl_sighting){1, 0, s->call});
+    p->lost_in_a_row = s->kernels ? 0 : p->lost_in_a_row + !graph;
 }
 
 static void enter_stack(rocl_facts *f, const uint64_t *key)
@@ -418,10 +385,7 @@ static void match_call(void *ctx, const uint64_t *key, const rocl_call *call)
     count_id(s, &f->ids);
     f->failed |= !class_of(f, &f->workers[0], call->name, &class);
     s->facts->call_ids += !s->called;
-    if (!s->called) {
-        s->called = true;
-        s->class = ROCL_CALL_FOREIGN;
-    }
+    s->called = true;
     /* Calls within calls may share an id: one of them launches. */
     if (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH) {
         s->class = class;
@@ -445,14 +409,15 @@ static rocl_status match_event(void *ctx, const rocl_sort_record *rec, const roc
     if (kind != ROCL_DISPATCH && kind != ROCL_COPY) {
         count_id(&f->stack, &f->ids);
     } else if (call) {
-        one.amount = call->start - (int64_t)rec->key[2];
-        p->least_delay = p->linked && p->least_delay < -one.amount ? p->least_delay : -one.amount;
-        p->most_delay = p->linked && p->most_delay > -one.amount ? p->most_delay : -one.amount;
+        const int64_t delay = (int64_t)rec->key[2] - call->start;
+        one.amount = -delay;
+        p->least_delay = p->linked && p->least_delay < delay ? p->least_delay : delay;
+        p->most_delay = p->linked && p->most_delay > delay ? p->most_delay : delay;
         p->linked++;
         if (one.amount > CLOCK_NS)
             join_sighting(&p->early, &one);
     } else if (kind == ROCL_DISPATCH) {
-        join_sighting(p->call_ids ? &p->unlinked : &p->unlinked_before, &one);
+        join_sighting(p->call_ids ? &p->odd[ROCL_ODD_UNLINKED] : &p->unlinked_before, &one);
     }
     return ROCL_OK;
 }
@@ -465,13 +430,11 @@ rocl_status rocl_facts_look_up(rocl_facts *f, rocl_calls *calls, rocl_error *err
 }
 
 /* Do the agents of copies differ from what their name says? */
-static bool is_contrary(const rocl_facts *f, const rocl_group_key *name,
-                        const rocl_event_ref *event)
+static bool is_contrary(const rocl_capture *c, const rocl_group_key *name)
 {
-    const rocl_capture *c = &f->c->trace->captures[event->capture_plus1 - 1]->pub;
     bool on_gpu[2], contrary = false;
     rocl_view text;
-    text.p = rocl_strings_get(f->c->trace->strings, name->of[0], &text.n);
+    text.p = rocl_strings_get(c->trace->strings, name->of[0], &text.n);
     const unsigned told = rocl_copy_ends(text, &on_gpu[0], &on_gpu[1]);
     for (unsigned i = 0; i < told; i++) {
         const uint32_t agent = name->of[2 + i];
@@ -494,7 +457,7 @@ static void note_group(rocl_facts *f, uint32_t id)
         return;
     if (!key.of[1])
         join_sighting(&p->odd[ROCL_ODD_UNSIZED], &all);
-    if (is_contrary(f, &key, &all.event))
+    if (is_contrary(&f->c->trace->captures[all.event.capture_plus1 - 1]->pub, &key))
         join_sighting(&p->odd[ROCL_ODD_DIRECTION], &all);
 }
 
@@ -529,14 +492,11 @@ rocl_status rocl_facts_open(rocl_facts *f, rocl_collector *c, rocl_error *err)
     f->links = rocl_collector_sorter(c, 4);
     if (!f->first_process || !f->first_counter || !f->workers || !f->keys || !f->links)
         return rocl_fail_memory(err);
-    for (size_t i = 0; i < captures; i++) {
+    for (size_t i = 0; i < t->capture_count; i++) {
         f->first_process[i] = f->process_count;
         f->first_counter[i] = counters;
-        if (i == t->capture_count)
-            break;
-        const rocl_capture *capture = &t->captures[i]->pub;
-        f->process_count += capture->process_count;
-        counters += capture->counter_count;
+        f->process_count += t->captures[i]->pub.process_count;
+        counters += t->captures[i]->pub.counter_count;
     }
     f->processes = calloc(f->process_count + 1, sizeof *f->processes);
     f->counter_state = calloc(counters + 1, sizeof *f->counter_state);

@@ -45,6 +45,7 @@ typedef enum rocl_oddity {
     ROCL_ODD_POINTS,    /* other markers that took no time, ... */
     ROCL_ODD_RANGES,    /* ... and those that a function of rocTX began */
     ROCL_ODD_UNPAIRED,  /* frees of memory that was never allocated */
+    ROCL_ODD_UNLINKED,  /* kernels without a call; in part by rocl_facts_look_up */
     ROCL_ODDITIES
 } rocl_oddity;
 
@@ -60,7 +61,6 @@ typedef struct rocl_process_facts {
     uint64_t linked;                 /* kernels and copies whose call is known */
     int64_t least_delay, most_delay; /* from the begins of their calls to theirs */
     rocl_sighting early;             /* some begin before their call */
-    rocl_sighting unlinked;          /* kernels without a call */
     rocl_sighting unlinked_before;   /* those whose ids are below all of calls: launched earlier */
     uint64_t launches, graph_launches; /* stack ids of calls that launch */
     rocl_sighting lost;                /* launches without a kernel, ... */
@@ -86,7 +86,7 @@ typedef struct rocl_group_key {
 typedef struct rocl_group {
     rocl_extent all;
     int64_t total;    /* ns; saturates */
-    uint64_t at_last; /* how many end when the last one ends */
+    uint64_t at_last; /* of a thread: how many end when the last one ends */
     rocl_sighting longest;
     uint64_t logs; /* of its durations, to the base 2, in 2^-16: their sum */
 } rocl_group;

@@ -65,24 +65,21 @@ typedef struct peak_list {
 /* The next word of a line; empty at its end. */
 static rocl_view next_word(const char **at, const char *end)
 {
-    const char *p = *at;
-    while (p < end && strchr(" \t\r", *p) && *p)
-        p++;
-    const char *from = p;
-    while (p < end && !(strchr(" \t\r", *p) && *p))
-        p++;
-    *at = p;
-    return rocl_view_between(from, p);
+    while (*at < end && memchr(" \t\r", **at, 3))
+        ++*at;
+    const char *from = *at;
+    while (*at < end && !memchr(" \t\r", **at, 3))
+        ++*at;
+    return rocl_view_between(from, *at);
 }
 
 static bool read_value(rocl_view text, double *v)
 {
     static const char units[] = "kMGTP";
-    char number[32], *end;
+    char number[32] = "", *end;
     if (!text.n || text.n >= sizeof number || !(isdigit((unsigned char)*text.p) || *text.p == '.'))
         return false;
     memcpy(number, text.p, text.n);
-    number[text.n] = '\0';
     *v = strtod(number, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     for (const char *u = units; unit && u <= unit; u++)
@@ -217,29 +214,32 @@ static bool have_same_rates(const rocl_peak *a, const rocl_peak *b)
     return !memcmp(&a->bandwidth, &b->bandwidth, sizeof *a - offsetof(rocl_peak, bandwidth));
 }
 
+static void add_name(rocl_buf *names, const peak_line *p)
+{
+    rocl_buf_str(names, names->len ? ", " : "");
+    rocl_buf_put(names, p->name.p, p->name.n);
+}
+
 /* NULL: none is; or several that differ are, which then stand in `names`. */
 static const peak_line *choose_among(const peak_line *lines, size_t n, const rocl_gpu_facts *g,
                                      rocl_buf *names)
 {
     const peak_line *best = NULL;
-    unsigned surest = 1;
+    unsigned surest = 0;
     bool differ = false;
     names->len = 0;
     for (size_t i = 0; i < n; i++) {
         const unsigned sure = compare_gpu(&lines[i], g);
-        if (sure < surest)
+        if (sure < surest || !sure || surest == 20) /* the first of a name counts */
             continue;
-        if (sure > surest || !best) {
+        if (sure > surest) {
             best = &lines[i];
             surest = sure;
             differ = false;
             names->len = 0;
-        } else if (surest == 20) { /* the first of a name counts */
-            continue;
         }
         differ |= !have_same_rates(&best->peak, &lines[i].peak);
-        rocl_buf_str(names, names->len ? ", " : "");
-        rocl_buf_put(names, lines[i].name.p, lines[i].name.n);
+        add_name(names, &lines[i]);
     }
     return differ ? NULL : best;
 }
@@ -267,10 +267,8 @@ rocl_status rocl_peak_find(rocl_peak *p, const char *name, const char *path, roc
     rocl_status st = open_list(&l, path, err);
     const peak_line *line = st == ROCL_OK ? choose_line(&l, &facts, &names) : NULL;
     const bool several = names.len && !line;
-    for (size_t i = 0; st == ROCL_OK && !line && !several && i < l.count; i++) {
-        rocl_buf_str(&names, i ? ", " : "");
-        rocl_buf_put(&names, l.lines[i].name.p, l.lines[i].name.n);
-    }
+    for (size_t i = 0; st == ROCL_OK && !line && !several && i < l.count; i++)
+        add_name(&names, &l.lines[i]);
     if (line)
         st = take_line(p, line, err);
     else if (st == ROCL_OK)

@@ -8,10 +8,12 @@
  * In memory are the groups (operators of one name with inputs of one shape and type), the operators
  * that are open at a time on a thread, and the work of these. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/activity.h"
 #include "analysis/calls.h"
 #include "analysis/distribution.h"
 #include "analysis/keyed.h"
@@ -49,7 +51,7 @@ typedef struct roofline {
     rocl_buf no_peak;   /* why not */
     int64_t all;        /* GPU time */
     uint64_t shapeless; /* known operators whose shapes or types do not tell */
-    uint64_t *lost;     /* lost ones by worker */
+    atomic_ullong lost; /* these while they come */
 } roofline;
 
 #define KEY(member, type) ROCL_MEMBER(op_key, member, KEY_##type)
@@ -115,7 +117,7 @@ static rocl_status add_operator(roofline *f, unsigned worker, const rocl_batch *
     rocl_op_work w;
     rocl_buf text = {0};
     if (!rocl_op_work_of(name, args[DIMS], args[TYPES], args[CONCRETE], &w)) {
-        f->lost[worker]++;
+        atomic_fetch_add_explicit(&f->lost, 1, memory_order_relaxed);
         return ROCL_OK;
     }
     put_shapes(&text, args[DIMS]);
@@ -123,13 +125,12 @@ static rocl_status add_operator(roofline *f, unsigned worker, const rocl_batch *
     key.shapes =
         text.failed ? ROCL_NONE : rocl_strings_put(t->strings, (const char *)text.data, text.len);
     rocl_buf_free(&text);
-    const uint32_t id = key.shapes == ROCL_NONE ? ROCL_NONE : rocl_keyed_group(&f->ops, &key);
+    const uint64_t id = key.shapes == ROCL_NONE ? ROCL_NONE : rocl_keyed_group(&f->ops, &key);
     if (id == ROCL_NONE)
         return rocl_fail_memory(err);
     const uint64_t host[4] = {(uint64_t)c->index << 32 | r->e.thread, (uint64_t)r->e.start,
                               (uint64_t)(INT64_MAX - r->e.end), rocl_row_word(r->e.id, b->kind)};
-    const uint64_t number = id;
-    return rocl_add_numbers(f->host, worker, host, &number, 1, err);
+    return rocl_add_numbers(f->host, worker, host, &id, 1, err);
 }
 
 static rocl_status add_roofline_batch(void *self, unsigned worker, const rocl_batch *b,
@@ -168,29 +169,20 @@ typedef struct nest {
     size_t count, cap;
 } nest;
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const piece *p = a, *q = b;
-    const int c = rocl_number_order(p->start, q->start);
-    return c ? c : rocl_number_order(p->end, q->end);
-}
+ROCL_COMPARE_MEMBERS(compare_pieces, piece, start, end)
 
 /* sums: of all groups. */
 static void close_op(op_sums *sums, open_op *o)
 {
-    int64_t until = INT64_MIN, time = 0;
+    rocl_cover busy = {.until = INT64_MIN};
     op_sums *g = &sums[o->group];
     if (o->count)
         qsort(o->pieces, o->count, sizeof *o->pieces, compare_pieces);
-    for (size_t i = 0; i < o->count; i++) {
-        const piece *p = &o->pieces[i];
-        const int64_t from = p->start > until ? p->start : until;
-        time = rocl_add_saturated(time, p->end > from ? p->end - from : 0);
-        until = p->end > until ? p->end : until;
-    }
+    for (size_t i = 0; i < o->count; i++)
+        rocl_cover_extend(&busy, o->pieces[i].start, o->pieces[i].end);
     g->calls += o->count > 0;
     g->kernels += o->count;
-    g->time = rocl_add_saturated(g->time, time);
+    g->time = rocl_add_saturated(g->time, busy.measure);
     o->count = 0;
 }
 
@@ -198,16 +190,13 @@ static void close_ended(op_sums *sums, nest *n, int64_t until)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n->count; i++) {
-        if (n->open[i].end <= until) {
+        const open_op o = n->open[i];
+        if (o.end <= until) {
             close_op(sums, &n->open[i]);
-            continue;
+        } else { /* the arrays change places */
+            n->open[i] = n->open[kept];
+            n->open[kept++] = o;
         }
-        if (kept < i) { /* the arrays change places */
-            const open_op ended = n->open[kept];
-            n->open[kept] = n->open[i];
-            n->open[i] = ended;
-        }
-        kept++;
     }
     n->count = kept;
 }
@@ -235,7 +224,6 @@ static rocl_status sweep_operators(void *self, rocl_error *err)
             open_op *o = &n.open[n.count++];
             o->end = INT64_MAX - (int64_t)rec.key[2];
             o->group = (uint32_t)v[0];
-            o->count = 0;
         } else if (n.count) {
             open_op *o = &n.open[n.count - 1];
             if (ROCL_GROW(o->pieces, o->cap, o->count + 1))
@@ -248,8 +236,7 @@ static rocl_status sweep_operators(void *self, rocl_error *err)
     for (size_t i = 0; i < n.cap; i++)
         free(n.open[i].pieces);
     free(n.open);
-    for (unsigned w = 0; w < f->c.trace->opt.jobs; w++)
-        f->shapeless += f->lost[w];
+    f->shapeless += f->lost;
     rocl_collector_free_sorter(&f->c, &f->host);
     return st;
 }
@@ -401,8 +388,7 @@ static rocl_status open_roofline(void *self, rocl_error *err)
     f->c.needs_calls = f->c.needs_args = true;
     f->work = rocl_collector_sorter(&f->c, 4);
     f->host = rocl_collector_sorter(&f->c, 4);
-    f->lost = calloc(f->c.trace->opt.jobs, sizeof *f->lost);
-    if (!f->work || !f->host || !f->lost)
+    if (!f->work || !f->host)
         return rocl_fail_memory(err);
     const rocl_status st = rocl_keyed_open(&f->ops, &op_table, &f->c, err);
     return st != ROCL_OK ? st
@@ -415,7 +401,6 @@ static void close_roofline(void *self)
     roofline *f = self;
     rocl_peak_free(&f->peak);
     rocl_buf_free(&f->no_peak);
-    free(f->lost);
 }
 
 /* Operators and their work are of one process: each rank measures its own. */

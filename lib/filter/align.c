@@ -77,20 +77,23 @@ void rocl_aligner_free(rocl_aligner *a)
 
 uint32_t rocl_aligner_kinds(const rocl_aligner *a)
 {
-    switch (a->trace->opt.align) {
-    case ROCL_ALIGN_START:
-        return ROCL_ALL_KINDS;
-    case ROCL_ALIGN_MARKER:
-        return ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT);
-    default:
-        return 0;
-    }
+    const rocl_align align = a->trace->opt.align;
+    return align == ROCL_ALIGN_START    ? ROCL_ALL_KINDS
+           : align == ROCL_ALIGN_MARKER ? ROCL_BIT(ROCL_MARKER) | ROCL_BIT(ROCL_INSTANT)
+                                        : 0;
 }
 
 static void note_first(rocl_aligner *a, uint32_t machine, int64_t first)
 {
     if (first < a->firsts[machine])
         a->firsts[machine] = first;
+}
+
+/* A process that the capture does not have is that of events of none. */
+static rocl_marker *marker_of(const rocl_aligner *a, const rocl_capture *c, uint32_t process)
+{
+    const uint32_t at = process < c->process_count ? process : c->process_count;
+    return &a->markers[a->bases[c->index] + at];
 }
 
 rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl_error *err)
@@ -105,9 +108,7 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
         first = e->start < first ? e->start : first;
         if (!a->markers)
             continue;
-        const uint32_t count = b->capture->process_count;
-        rocl_marker *m =
-            &a->markers[a->bases[b->capture->index] + (e->process < count ? e->process : count)];
+        rocl_marker *m = marker_of(a, b->capture, e->process);
         if (e->name == ROCL_NONE || (e->name != m->whole.name && e->name != m->numbered.name))
             continue; /* few have the name that is looked for */
         pthread_mutex_lock(&a->lock);
@@ -123,11 +124,6 @@ rocl_status rocl_aligner_see(void *aligner, unsigned worker, rocl_batch *b, rocl
 }
 
 /* ---- offsets from the events ---- */
-
-static const rocl_marker *marker_of(const rocl_aligner *a, size_t capture, uint32_t process)
-{
-    return &a->markers[a->bases[capture] + process];
-}
 
 /* Which of the two meanings of NAME:N counts is decided for the whole trace. */
 static bool means_whole_name(const rocl_aligner *a)
@@ -145,7 +141,7 @@ static rocl_status fail_no_marker(const rocl_aligner *a, uint32_t machine, rocl_
     for (size_t i = 0; i < a->trace->capture_count; i++) {
         const rocl_capture *c = &a->trace->captures[i]->pub;
         for (uint32_t p = 0; rocl_clock_of(c) == machine && p <= c->process_count; p++) {
-            uint64_t n = marker_of(a, i, p)->numbered.total;
+            uint64_t n = marker_of(a, c, p)->numbered.total;
             most = n > most ? n : most;
         }
     }
@@ -188,28 +184,24 @@ static bool is_named(const rocl_trace *t, const rocl_machine *m, const char *s, 
     return !m->hostname && !m->machine_id && n == 1 && *s == '-';
 }
 
-static const char offset_form[] =
-    "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may have a sign";
-
-/* Reads a line "host PID OFFSET" or "gpu PID OFFSET". False: it is another. */
-static bool read_process_line(reader *r, const char *line, rocl_status *st, rocl_error *err)
+/* Where the offset of a line "host PID OFFSET" or "gpu PID OFFSET" is; NULL: it is another line. */
+static const char *find_process_offset(const char *line, int64_t *pid)
 {
-    const bool gpu = !strncmp(line, "gpu", 3);
-    const char *at = line + (gpu ? 3 : 4);
+    const size_t n = !strncmp(line, "gpu", 3) ? 3 : !strncmp(line, "host", 4) ? 4 : 0;
     char *end;
-    if ((!gpu && strncmp(line, "host", 4) != 0) || !*at || !strchr(" \t", *at))
-        return false;
-    const int64_t pid = strtoll(at, &end, 10);
+    if (!n || !line[n] || !strchr(" \t", line[n]))
+        return NULL;
+    *pid = strtoll(line + n, &end, 10);
     const char *value = end + strspn(end, " \t");
-    int64_t offset;
+    return end == line + n || value == end || !*value ? NULL : value;
+}
+
+/* Of all processes with this number, the clock that the line names. */
+static rocl_status shift_process(reader *r, const char *line, int64_t pid, int64_t offset,
+                                 rocl_error *err)
+{
+    r->of_processes = true;
     bool found = false;
-    if (end == at || value == end || !*value)
-        return false;
-    *st = ROCL_OK;
-    if (!rocl_offset_parse(&offset, value)) {
-        *st = fail_at(r, err, offset_form, value, strlen(value));
-        return true;
-    }
     for (size_t i = 0; i < r->trace->capture_count; i++) {
         rocl_model_capture *c = r->trace->captures[i];
         for (uint32_t p = 0; p < c->pub.process_count; p++) {
@@ -218,47 +210,22 @@ static bool read_process_line(reader *r, const char *line, rocl_status *st, rocl
             const size_t size = c->pub.process_count * sizeof *c->clocks;
             if (!c->clocks && (c->clocks = rocl_arena_alloc(&c->arena, size)))
                 memset(c->clocks, 0, size);
-            if (!c->clocks) {
-                *st = rocl_fail_memory(err);
-                return true;
-            }
-            *(gpu ? &c->clocks[p].gpu : &c->clocks[p].host) = offset;
+            if (!c->clocks)
+                return rocl_fail_memory(err);
+            *(*line == 'g' ? &c->clocks[p].gpu : &c->clocks[p].host) = offset;
             found = true;
         }
     }
-    r->of_processes = true;
-    if (!found)
-        *st = fail_at(r, err, "no process has this number", line, strlen(line));
-    return true;
+    return found ? ROCL_OK : fail_at(r, err, "no process has this number", line, strlen(line));
 }
 
-/* Reads a line "HOST OFFSET # COMMENT". A file may be about more machines than the trace has. */
-static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
+/* A file may be about more machines than the trace has. */
+static rocl_status shift_machine(reader *r, const char *line, size_t n, int64_t offset,
+                                 rocl_error *err)
 {
     const rocl_trace *t = r->trace;
-    int64_t offset;
     bool seen = false;
-    r->line++;
-    if (memchr(line, '\0', (size_t)(end - line)))
-        return rocl_fail(err, ROCL_INPUT, "%s:%lu: not text", r->path, r->line);
-    char *comment = memchr(line, '#', (size_t)(end - line));
-    end = comment ? comment : end;
-    while (end > line && strchr(" \t\r", end[-1]))
-        end--;
-    *end = '\0';
-    line += strspn(line, " \t");
-    rocl_status st;
-    if (!*line)
-        return ROCL_OK;
-    if (read_process_line(r, line, &st, err))
-        return st;
     r->named = true;
-    const size_t n = strcspn(line, " \t");
-    const char *value = line + n + strspn(line + n, " \t");
-    if (!*value)
-        return fail_at(r, err, "a line is a host or machine id and its offset", line, n);
-    if (!rocl_offset_parse(&offset, value))
-        return fail_at(r, err, offset_form, value, strlen(value));
     for (size_t m = 0; m < t->machine_count; m++) {
         if (t->machines[m].clock != m || !is_named(t, &t->machines[m], line, n))
             continue;
@@ -272,6 +239,35 @@ static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
         r->offsets[m] = offset;
     }
     return ROCL_OK;
+}
+
+/* Reads a line "HOST OFFSET # COMMENT", or one of a process. */
+static rocl_status read_line(reader *r, char *line, char *end, rocl_error *err)
+{
+    int64_t offset, pid;
+    r->line++;
+    if (memchr(line, '\0', (size_t)(end - line)))
+        return rocl_fail(err, ROCL_INPUT, "%s:%lu: not text", r->path, r->line);
+    char *comment = memchr(line, '#', (size_t)(end - line));
+    end = comment ? comment : end;
+    while (end > line && strchr(" \t\r", end[-1]))
+        end--;
+    *end = '\0';
+    line += strspn(line, " \t");
+    if (!*line)
+        return ROCL_OK;
+    const char *of_process = find_process_offset(line, &pid);
+    const size_t n = strcspn(line, " \t");
+    const char *value = of_process ? of_process : line + n + strspn(line + n, " \t");
+    if (!*value)
+        return fail_at(r, err, "a line is a host or machine id and its offset", line, n);
+    if (!rocl_offset_parse(&offset, value))
+        return fail_at(r, err,
+                       "an offset is N (ns) or N with one of ns, us, ms, s, min, h, d; it may "
+                       "have a sign",
+                       value, strlen(value));
+    return of_process ? shift_process(r, line, pid, offset, err)
+                      : shift_machine(r, line, n, offset, err);
 }
 
 /* What the file says of every machine of the trace, ns. ROCL_INPUT "FILE:LINE: ..." */
@@ -321,7 +317,7 @@ rocl_status rocl_aligner_offsets(rocl_aligner *a, int64_t *offsets, rocl_error *
     for (size_t i = 0; a->markers && i < t->capture_count; i++) {
         const rocl_capture *c = &t->captures[i]->pub;
         for (uint32_t p = 0; p <= c->process_count; p++) {
-            const rocl_marker *m = marker_of(a, i, p);
+            const rocl_marker *m = marker_of(a, c, p);
             const rocl_occurrence *o = rocl_marker_seen(m);
             if (o && (!whole || m->whole.total))
                 note_first(a, rocl_clock_of(c), o->start);

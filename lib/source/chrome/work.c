@@ -110,14 +110,15 @@ static bool is_on_gpu(const rocl_source_record *allocation, const chrome_args *a
 bool chrome_make_allocation(rocl_records *to, rocl_source_record *r, chrome_work *k,
                             const chrome_args *a)
 {
+    const bool frees = a->memory < 0;
     rocl_alloc *m = &r->as.alloc;
     r->kind = ROCL_ALLOC;
-    r->name = a->memory < 0 ? (rocl_view){"MEMORY_ALLOCATION_FREE", 22}
-                            : (rocl_view){"MEMORY_ALLOCATION_ALLOCATE", 26};
+    r->name = frees ? (rocl_view){"MEMORY_ALLOCATION_FREE", 22}
+                    : (rocl_view){"MEMORY_ALLOCATION_ALLOCATE", 26};
     m->e.category = k->allocation;
-    m->op = a->memory < 0 ? ROCL_OP_FREE : ROCL_OP_ALLOC;
+    m->op = frees ? ROCL_OP_FREE : ROCL_OP_ALLOC;
     m->level = ROCL_LEVEL_REAL;
-    m->size = a->memory < 0 ? 0 - (uint64_t)a->memory : (uint64_t)a->memory;
+    m->size = frees ? 0 - (uint64_t)a->memory : (uint64_t)a->memory;
     m->address = a->address == ROCL_NO_KEY ? 0 : a->address;
     if (a->device_type == DEVICE_CPU) {
         r->agent = HOST_AGENT;
@@ -183,19 +184,8 @@ typedef struct process_gpu {
     uint64_t number;
 } process_gpu;
 
-static int compare_process_gpus(const void *a, const void *b)
-{
-    const process_gpu *x = a, *y = b;
-    const int by = rocl_number_order(x->process, y->process);
-    return by ? by : rocl_compare_u64(&x->number, &y->number);
-}
-
-static int compare_devices(const void *a, const void *b)
-{
-    const chrome_device *x = a, *y = b;
-    const int by = rocl_number_order(x->index, y->index);
-    return by ? by : rocl_number_order(x->number, y->number);
-}
+ROCL_COMPARE_MEMBERS(compare_process_gpus, process_gpu, process, number)
+ROCL_COMPARE_MEMBERS(compare_devices, chrome_device, index, number)
 
 static uint64_t process_of(const chrome_device *d, const rocl_records_input *in)
 {
@@ -235,6 +225,7 @@ static bool map_memory(chrome_work *k, const rocl_records_input *in, const proce
     for (size_t i = 0; i < k->memory_count; i++) {
         chrome_device *d = &k->memory[i];
         d->index = rocl_records_find(in, ROCL_KEY_PROCESS, (rocl_key){0, 0, process_of(d, in)});
+        in->capture->memory_before += d->before;
     }
     if (k->memory_count)
         qsort(k->memory, k->memory_count, sizeof *k->memory, compare_devices);
@@ -294,12 +285,11 @@ static size_t name_agents(const chrome_work *k, rocl_capture *c, process_gpu *gp
             a->label = rocl_strings_put(c->trace->strings, "CPU 0", 5);
         }
     }
-    for (size_t i = 0; i < count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
-        bool known = false;
-        for (size_t j = 0; j < n; j++)
-            known |= numbers[j] == gpus[i].number;
-        if (!known)
-            numbers[n++] = gpus[i].number;
+    for (size_t i = 0, j; i < count && n < CHROME_GPUS_MAX; i++) { /* also of other processes */
+        for (j = 0; j < n && numbers[j] != gpus[i].number;)
+            j++;
+        numbers[j] = gpus[i].number;
+        n += j == n;
     }
     qsort(numbers, n, sizeof *numbers, rocl_compare_u64);
     if (count)
@@ -319,13 +309,8 @@ rocl_status chrome_name_gpus(chrome_work *k, rocl_records_input *in, rocl_error 
 {
     rocl_capture *c = &in->capture->pub;
     process_gpu *gpus = malloc((c->agent_count + (size_t)1) * sizeof *gpus);
-    size_t count = 0;
     k->properties = calloc(c->agent_count + (size_t)1, sizeof *k->properties);
-    if (gpus && k->properties)
-        count = name_agents(k, c, gpus);
-    bool ok = gpus && k->properties && map_memory(k, in, gpus, count);
-    for (size_t i = 0; i < k->memory_count; i++)
-        in->capture->memory_before += k->memory[i].before;
+    bool ok = gpus && k->properties && map_memory(k, in, gpus, name_agents(k, c, gpus));
     for (uint32_t i = 0; i < c->counter_count && ok; i++)
         ok = place_reserved(k, in, rocl_definition_at(c, ROCL_DEFINE_COUNTER, i));
     free(gpus);
