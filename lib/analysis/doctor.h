@@ -115,7 +115,6 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, uint64
     __attribute__((format(printf, 6, 7)));
 
 #define ROCL_NO_EVENT ((rocl_event_ref){0})
-#define ROCL_N(count) (unsigned long long)(count)
 /* "1 kernel", "2 kernels": "%llu kernel%s". */
 #define ROCL_PLURAL(count, ending) ROCL_N(count), (count) == 1 ? "" : (ending)
 

@@ -598,6 +598,14 @@ rocl_datum rocl_field_gpu(const rocl_report_rows *r, const void *field)
     return rocl_datum_text(r->out, label, strlen(label));
 }
 
+rocl_datum rocl_field_rank(const rocl_report_rows *r, const void *field)
+{
+    const rocl_rank *rank = *(const rocl_rank *const *)field;
+    char name[48];
+    return rank ? rocl_datum_text(r->out, name, strlen(rocl_rank_name(rank, name)))
+                : (rocl_datum){0};
+}
+
 rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)
 {
     const rocl_agent_key *k = field;

@@ -20,6 +20,7 @@
 #include "base/extsort.h"
 #include "base/order.h"
 #include "model/identity.h"
+#include "model/ranks.h"
 #include "model/trace.h"
 #include "table/table.h"
 
@@ -174,6 +175,7 @@ typedef struct rocl_column {
         int32_t: rocl_field_id,                                                                     \
         const char *: rocl_field_string,                                                            \
         const rocl_gpu *: rocl_field_gpu,                                                           \
+        const rocl_rank *: rocl_field_rank,                                                         \
         rocl_event_ref: rocl_field_event,                                                          \
         rocl_agent_key: rocl_field_agent),                                                          \
         offsetof(row, field)
@@ -224,6 +226,7 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 /* The line above the table; printf's. Called after rocl_begin_table. */
 void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+#define ROCL_N(count) (unsigned long long)(count) /* for "%llu" */
 /* Notes how many copies have no known size, after the note on times. */
 void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies);
 
@@ -241,6 +244,7 @@ rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
 rocl_field_fn
     rocl_field_gpu; /* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines */
+rocl_field_fn rocl_field_rank;  /* const rocl_rank *: its name; none if it is NULL */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
 rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
 /* uint32_t: a text of the trace, the name of a kernel: its class. */
