@@ -105,7 +105,7 @@ typedef struct rocl_collectives {
     /* The rest is of collectives.c. */
     rocl_sorter *kernels, *members; /* the caller's */
     rocl_strings *participant_keys, *communicator_keys, *signatures;
-    struct rocl_collective_worker *workers;
+    rocl_ids *known; /* by worker, and text of a kernel or a range: rocl_meeting */
     uint32_t *participant_of, *communicator_of; /* from ids of keys */
     uint32_t *seen;                             /* by communicator: participants */
     uint64_t *lengths; /* by communicator: ranges of each participant; UINT64_MAX: they differ */
