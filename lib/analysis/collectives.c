@@ -563,14 +563,13 @@ static void put_communicators(const collectives *k, rocl_tables *out)
 static rocl_status open_collectives(void *self, rocl_error *err)
 {
     collectives *k = self;
-    rocl_sorter *kernels = rocl_collector_sorter(&k->c, 4),
-                *members = rocl_collector_sorter(&k->c, 4);
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
     k->match.meetings = ROCL_BIT(ROCL_MEETINGS) - 1;
-    if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
+    if (!k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
-    rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+    rocl_status st = rocl_collectives_open(&k->match, k->c.trace, rocl_collector_sorter(&k->c, 4),
+                                           rocl_collector_sorter(&k->c, 4), err);
     /* A single rank is not late: findings need nothing of it. */
     if (k->match.ranks.count < 2 && !(k->c.options->reports >> ROCL_REPORT_RANKS & 1))
         k->c.kinds = 0;

@@ -145,7 +145,8 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
     c->communicator_keys = rocl_strings_new();
     c->signatures = rocl_strings_new();
     c->known = calloc(t->opt.jobs, sizeof *c->known);
-    return c->participant_keys && c->communicator_keys && c->signatures && c->known
+    return kernels && members && c->participant_keys && c->communicator_keys && c->signatures &&
+                   c->known
                ? rocl_rank_list_make(&c->ranks, t, err)
                : rocl_fail_memory(err);
 }

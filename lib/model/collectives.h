@@ -111,7 +111,8 @@ typedef struct rocl_collectives {
     uint64_t *lengths; /* by communicator: ranges of each participant; UINT64_MAX: they differ */
 } rocl_collectives;
 
-/* *c is zeroed before. The sorters, of four words each, stay the caller's, and live as long. */
+/* *c is zeroed before. The sorters, of four words each, stay the caller's, and live as long; NULL:
+ * memory is out. */
 rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorter *kernels,
                                   rocl_sorter *members, rocl_error *err);
 void rocl_collectives_close(rocl_collectives *c);
