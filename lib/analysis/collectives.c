@@ -299,12 +299,6 @@ static rocl_datum field_participant(const rocl_report_rows *r, const void *field
     return rocl_datum_text(r->out, text, (size_t)n);
 }
 
-/* uint32_t: a rank. */
-static rocl_datum field_gpu_or_none(const rocl_report_rows *r, const void *field)
-{
-    return *(const rocl_gpu *const *)field ? rocl_field_gpu(r, field) : (rocl_datum){0};
-}
-
 /* uint64_t: bytes; 0: unknown. */
 static rocl_datum field_bytes(const rocl_report_rows *r, const void *field)
 {
@@ -381,7 +375,7 @@ static const rocl_column rank_columns[] = {
     {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR,
      ROCL_CELL_BY(rocl_field_known, rank_row, is.pid)},
     {"host", "Host", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_label, rank_row, is.host)},
-    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_gpu_or_none, rank_row, gpu)},
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(gpu)},
     {"matched", "Matched", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(whole)},
     {"last", "Last", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(last)},
     {"first", "First", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(first)},

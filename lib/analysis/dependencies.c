@@ -275,14 +275,11 @@ static uint32_t new_work(dependencies *d)
 static void list_work(dependencies *d, uint32_t index)
 {
     work *w = &d->works[index];
-    lane *l = w->lanes[ROCL_ON_STREAM] ? &d->lanes[w->lanes[ROCL_ON_STREAM]] : NULL;
-    if (!l)
+    lane *l = &d->lanes[w->lanes[ROCL_ON_STREAM]];
+    if (!w->lanes[ROCL_ON_STREAM])
         return;
     w->older = l->newest;
-    if (w->older)
-        d->works[w->older - 1].newer = index + 1;
-    else
-        l->oldest = index + 1;
+    *(w->older ? &d->works[w->older - 1].newer : &l->oldest) = index + 1;
     l->newest = index + 1;
 }
 
@@ -382,16 +379,12 @@ static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int
     const process_state *of = &d->processes[w->process];
     bool led = false;
     /* The events that its stream waits for, if they have come: a clock may be late. */
-    for (uint32_t i = w->waits; i; i = d->links[i - 1].next) {
-        const mark *m = &d->marks[d->links[i - 1].mark];
-        if (m->slot)
-            led |= rocl_path_wait(d->pub.path, w->slot, m->slot);
-    }
-    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++) {
-        const uint32_t slot = w->lanes[i] ? d->lanes[w->lanes[i]].slot : 0;
-        if (slot)
-            led |= rocl_path_wait(d->pub.path, w->slot, slot);
-    }
+    for (uint32_t i = w->waits; i; i = d->links[i - 1].next)
+        if (d->marks[d->links[i - 1].mark].slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, d->marks[d->links[i - 1].mark].slot);
+    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
+        if (d->lanes[w->lanes[i]].slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, d->lanes[w->lanes[i]].slot);
     if (of->slot && (!linked || w->waits_for_event))
         led |= rocl_path_wait(d->pub.path, w->slot, of->slot);
     if (!linked)

@@ -219,8 +219,8 @@ rocl_field_fn rocl_field_text;         /* uint32_t: a text of the trace */
 rocl_field_fn rocl_field_text_or_none; /* uint32_t: none if it is ROCL_NONE */
 rocl_field_fn rocl_field_label;        /* uint32_t: none if it is 0 */
 rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
-rocl_field_fn
-    rocl_field_gpu; /* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines */
+/* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines; none if it is NULL. */
+rocl_field_fn rocl_field_gpu;
 rocl_field_fn rocl_field_rank;  /* const rocl_rank *: its name; none if it is NULL */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
 rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
