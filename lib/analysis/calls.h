@@ -17,11 +17,6 @@ static inline uint64_t rocl_process_word(const rocl_capture *c, const rocl_event
     return (uint64_t)c->index << 32 | e->process;
 }
 
-static inline uint32_t rocl_name_of(const rocl_event *e)
-{
-    return e->name == ROCL_NONE ? 0 : e->name;
-}
-
 /* Work that was launched before the previous work ended, and begins later than this after it,
  * waited for something else. */
 #define ROCL_DISPATCH_NS 10000

@@ -40,15 +40,13 @@ typedef struct group {
 } group;
 
 typedef struct communicator_row {
-    const rocl_communicator *key;
+    rocl_communicator key;
     uint64_t kernels, collectives, whole, incomplete, mixed, single;
     uint32_t seen;
 } communicator_row;
 
 typedef struct rank_row {
-    int32_t number;
-    int64_t pid;
-    uint32_t host;
+    rocl_rank is;
     const rocl_gpu *gpu;
     uint64_t kernels, whole, last, first;
     int64_t wait;
@@ -58,8 +56,8 @@ typedef struct rank_row {
 } rank_row;
 
 typedef struct instance {
-    uint32_t communicator, kind, name, ranks;
-    uint64_t number, bytes;
+    group_key key;
+    uint64_t number;
     int64_t start, skew, latency, ends; /* ends: from the first to the last */
     uint32_t last, first;               /* participants */
     rocl_event_ref event;
@@ -160,58 +158,53 @@ static void add_whole(collectives *k, group *g, const rocl_collective *m)
     g->latency = rocl_add_saturated(g->latency, latency);
     g->skew = rocl_add_saturated(g->skew, skew);
     g->max_wait = skew > g->max_wait ? skew : g->max_wait;
-    const instance w = {.communicator = m->communicator,
-                        .kind = m->kind,
-                        .name = m->name,
-                        .ranks = m->count,
-                        .number = m->number,
-                        .bytes = m->bytes,
-                        .start = first->start,
-                        .skew = skew,
-                        .latency = latency,
-                        .ends = late->end - early->end,
-                        .last = last->participant,
-                        .first = first->participant,
-                        .event = {last->capture + 1, last->row}};
+    const instance w = {g->key,
+                        m->number,
+                        first->start,
+                        skew,
+                        latency,
+                        late->end - early->end,
+                        last->participant,
+                        first->participant,
+                        {last->capture + 1, last->row}};
     if (skew > 0)
         rocl_keep_first(k->worst, &k->worst_count, WORST, sizeof w, &w, compare_instances);
 }
 
+/* Once participants and communicators are known. */
 static rocl_status prepare_sums(collectives *k, rocl_error *err)
 {
     const rocl_collectives *m = &k->match;
+    if (k->ranks)
+        return ROCL_OK;
     k->communicators = calloc((size_t)m->communicator_count + 1, sizeof *k->communicators);
     k->ranks = calloc((size_t)m->participant_count + 1, sizeof *k->ranks);
     if (!k->communicators || !k->ranks)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < m->communicator_count; i++)
-        k->communicators[i].key = &m->communicators[i];
-    for (uint32_t i = 0; i < m->participant_count; i++) {
-        const rocl_rank *r = &m->ranks.all[m->participants[i].rank];
-        k->ranks[i] = (rank_row){
-            .number = r->number, .pid = r->pid, .host = r->host, .gpu = m->participants[i].gpu};
-    }
+        k->communicators[i].key = m->communicators[i];
+    for (uint32_t i = 0; i < m->participant_count; i++)
+        k->ranks[i] =
+            (rank_row){.is = m->ranks.all[m->participants[i].rank], .gpu = m->participants[i].gpu};
     return ROCL_OK;
 }
 
 static rocl_status add_collective(void *ctx, const rocl_collective *m, rocl_error *err)
 {
     collectives *k = ctx;
-    rocl_status st = k->ranks ? ROCL_OK : prepare_sums(k, err);
+    rocl_status st = prepare_sums(k, err);
     if (st == ROCL_OK)
         st = rocl_late_ranks_meet(k->late, m, err);
     if (st != ROCL_OK || k->match.communicators[m->communicator].meeting != ROCL_MEET_KERNELS)
         return st;
     const bool named = m->kind != ROCL_COLLECTIVE_OTHER;
     const group_key key = {m->communicator, m->kind, named ? 0 : m->name, m->expected, m->bytes};
-    const size_t before = rocl_strings_count(k->keys);
     const uint32_t id = rocl_strings_put(k->keys, (const char *)&key, sizeof key);
     if (id == ROCL_NONE || !ROCL_GROW(k->groups, k->group_cap, (size_t)id + 1))
         return rocl_fail_memory(err);
     group *g = &k->groups[id];
-    if (id >= before)
-        *g = (group){.key = key};
     communicator_row *c = &k->communicators[m->communicator];
+    g->key = key;
     g->count++;
     for (uint32_t i = 0; i < m->count; i++) {
         g->total = rocl_add_saturated(g->total, m->members[i].end - m->members[i].start);
@@ -295,22 +288,15 @@ static rocl_datum field_participant(const rocl_report_rows *r, const void *field
 {
     const rocl_collectives *m = &self_of(r)->match;
     const rocl_participant *p = &m->participants[*(const uint32_t *)field];
-    const rocl_participant *next = p + 1 < m->participants + m->participant_count ? p + 1 : p;
-    const rocl_participant *before = p > m->participants ? p - 1 : p;
+    const uint32_t i = *(const uint32_t *)field, of = p->rank;
+    /* One before it without a GPU is its ranges. */
     const bool several =
-        (next != p && next->rank == p->rank) ||
-        (before != p && before->rank == p->rank && before->gpu); /* else it has ranges, too */
+        (i + 1 < m->participant_count && p[1].rank == of) || (i && p[-1].rank == of && p[-1].gpu);
     char name[48], text[96];
     rocl_rank_name(&m->ranks.all[p->rank], name);
     const int n = several && p->gpu ? snprintf(text, sizeof text, "%s, GPU %u", name, p->gpu->id)
                                     : snprintf(text, sizeof text, "%s", name);
     return rocl_datum_text(r->out, text, (size_t)n);
-}
-
-/* uint32_t: a rank. */
-static rocl_datum field_gpu_or_none(const rocl_report_rows *r, const void *field)
-{
-    return *(const rocl_gpu *const *)field ? rocl_field_gpu(r, field) : (rocl_datum){0};
 }
 
 /* uint64_t: bytes; 0: unknown. */
@@ -321,27 +307,23 @@ static rocl_datum field_bytes(const rocl_report_rows *r, const void *field)
     return bytes && bytes <= INT64_MAX ? rocl_datum_int((int64_t)bytes) : (rocl_datum){0};
 }
 
-static rocl_datum put_communicator(const rocl_report_rows *r, const rocl_communicator *c)
+/* rocl_communicator; no value if unknown. */
+static rocl_datum field_communicator_key(const rocl_report_rows *r, const void *field)
 {
+    const rocl_communicator *c = field;
     return c->kernel ? (rocl_datum){0} : rocl_field_text(r, &c->name);
 }
 
-/* uint32_t: a communicator; no value if unknown. */
+/* uint32_t: a communicator. */
 static rocl_datum field_communicator(const rocl_report_rows *r, const void *field)
 {
-    return put_communicator(r, &self_of(r)->match.communicators[*(const uint32_t *)field]);
-}
-
-/* const rocl_communicator *: the same */
-static rocl_datum field_communicator_key(const rocl_report_rows *r, const void *field)
-{
-    return put_communicator(r, *(const rocl_communicator *const *)field);
+    return field_communicator_key(r, &self_of(r)->match.communicators[*(const uint32_t *)field]);
 }
 
 /* Its ranks, as it says; else the kernels that it stands for. */
 static rocl_datum field_communicator_ranks(const rocl_report_rows *r, const void *field)
 {
-    const rocl_communicator *c = *(const rocl_communicator *const *)field;
+    const rocl_communicator *c = field;
     return rocl_field_text(r, c->kernel ? &c->kernel : &c->ranks);
 }
 
@@ -353,11 +335,6 @@ static rocl_datum field_ranks(const rocl_report_rows *r, const void *field)
     return n ? rocl_datum_int(n) : (rocl_datum){0};
 }
 
-static rocl_datum field_size(const rocl_report_rows *r, const void *field)
-{
-    return field_ranks(r, &(*(const rocl_communicator *const *)field)->size);
-}
-
 /* uint32_t [2]: a kind, and the name of the kernel where the kind does not say it. */
 static rocl_datum field_collective(const rocl_report_rows *r, const void *field)
 {
@@ -366,8 +343,7 @@ static rocl_datum field_collective(const rocl_report_rows *r, const void *field)
     return of[0] == ROCL_COLLECTIVE_OTHER ? rocl_field_text(r, &of[1])
                                           : rocl_datum_text(r->out, name, strlen(name));
 }
-_Static_assert(offsetof(group_key, name) == offsetof(group_key, kind) + 4 &&
-                   offsetof(instance, name) == offsetof(instance, kind) + 4,
+_Static_assert(offsetof(group_key, name) == offsetof(group_key, kind) + 4,
                "field_collective reads the kind and the name");
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -395,10 +371,11 @@ static const rocl_column group_columns[] = {
 #undef CELL
 #define CELL(field) ROCL_CELL(rank_row, field)
 static const rocl_column rank_columns[] = {
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
-    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_known, rank_row, pid)},
-    {"host", "Host", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_label, rank_row, host)},
-    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(field_gpu_or_none, rank_row, gpu)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(is.number)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_known, rank_row, is.pid)},
+    {"host", "Host", ROCL_UNIT_TEXT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_label, rank_row, is.host)},
+    {"gpu", "GPU", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(gpu)},
     {"matched", "Matched", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(whole)},
     {"last", "Last", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(last)},
     {"first", "First", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(first)},
@@ -414,13 +391,12 @@ static const rocl_column rank_columns[] = {
 #define CELL(field) ROCL_CELL(instance, field)
 static const rocl_column instance_columns[] = {
     {"collective", "Collective", ROCL_UNIT_TEXT, ROCL_OTHERS,
-     ROCL_CELL_BY(field_collective, instance, kind)},
+     ROCL_CELL_BY(field_collective, instance, key.kind)},
     {"communicator", "Communicator", ROCL_UNIT_TEXT, ROCL_ALWAYS,
-     ROCL_CELL_BY(field_communicator, instance, communicator)},
+     ROCL_CELL_BY(field_communicator, instance, key.communicator)},
     {"number", "Number", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
-    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_MINOR,
-     ROCL_CELL_BY(rocl_field_count, instance, ranks)},
-    {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_ALWAYS, ROCL_CELL_BY(field_bytes, instance, bytes)},
+    {"ranks", "Ranks", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL_BY(field_ranks, instance, key.ranks)},
+    {"bytes", "Size", ROCL_UNIT_BYTES, ROCL_ALWAYS, ROCL_CELL_BY(field_bytes, instance, key.bytes)},
     {"start_ns", "Start", ROCL_UNIT_TIME, ROCL_ALWAYS, CELL(start)},
     {"skew_ns", "Skew", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(skew)},
     {"latency_ns", "Latency", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(latency)},
@@ -438,7 +414,8 @@ static const rocl_column communicator_columns[] = {
      ROCL_CELL_BY(field_communicator_key, communicator_row, key)},
     {"members", "Ranks, or kernel", ROCL_UNIT_TEXT, ROCL_OTHERS,
      ROCL_CELL_BY(field_communicator_ranks, communicator_row, key)},
-    {"size", "Size", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(field_size, communicator_row, key)},
+    {"size", "Size", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(field_ranks, communicator_row, key.size)},
     {"seen", "In the trace", ROCL_UNIT_COUNT, ROCL_ALWAYS,
      ROCL_CELL_BY(rocl_field_count, communicator_row, seen)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(kernels)},
@@ -486,11 +463,9 @@ static void add_group(void *sum, const void *row)
 
 static void put_groups(collectives *k, rocl_tables *out)
 {
-    size_t n = 0;
+    const size_t n = rocl_strings_count(k->keys) - 1;
     uint64_t unknown = 0;
-    for (size_t i = 1; i < rocl_strings_count(k->keys); i++) {
-        group *g = &k->groups[n++];
-        *g = k->groups[i];
+    for (group *g = k->groups + 1; g <= k->groups + n; g++) {
         const double waits = g->members ? (double)g->members : __builtin_nan("");
         const double moved =
             g->key.bytes ? (double)g->key.bytes * (double)g->whole : __builtin_nan("");
@@ -504,13 +479,12 @@ static void put_groups(collectives *k, rocl_tables *out)
         g->bus = factor > 0 ? g->algorithm * factor : __builtin_nan("");
         unknown += g->key.bytes ? 0 : g->count;
     }
-    qsort_r(k->groups, n, sizeof *k->groups, compare_groups, k);
+    qsort_r(k->groups + 1, n, sizeof *k->groups, compare_groups, k);
     const rocl_report_rows r = rocl_begin_table(&k->c, out, &group_table, 0);
     const rocl_trace *t = k->c.trace;
     char sizes[96] = "", clocks[96] = "";
     if (unknown)
-        snprintf(sizes, sizeof sizes, "; the sizes of %llu are not in the trace",
-                 (unsigned long long)unknown);
+        snprintf(sizes, sizeof sizes, "; the sizes of %llu are not in the trace", ROCL_N(unknown));
     if (t->clock_uncertainty > 0)
         snprintf(clocks, sizeof clocks, "; the clocks of nodes are known to within %.3g us",
                  t->clock_uncertainty / 1e3);
@@ -520,7 +494,7 @@ static void put_groups(collectives *k, rocl_tables *out)
                  t->clock_count);
     if (n)
         rocl_set_note(&r, "latency: of the rank that is done fastest%s%s", clocks, sizes);
-    rocl_add_top_rows(&r, k->groups, n, sizeof *k->groups, add_group);
+    rocl_add_top_rows(&r, k->groups + 1, n, sizeof *k->groups, add_group);
 }
 
 static void add_rank(void *sum, const void *row)
@@ -571,7 +545,7 @@ static void put_communicators(const collectives *k, rocl_tables *out)
         unknown += k->match.communicators[i].kernel != 0;
     }
     if (n)
-        rocl_set_note(&r, "%llu kernels of communication%s", (unsigned long long)k->kernels,
+        rocl_set_note(&r, "%llu kernels of communication%s", ROCL_N(k->kernels),
                       unknown ? "; those that do not name their communicator are matched by the "
                                 "name of the kernel and their order"
                               : "");
@@ -583,14 +557,13 @@ static void put_communicators(const collectives *k, rocl_tables *out)
 static rocl_status open_collectives(void *self, rocl_error *err)
 {
     collectives *k = self;
-    rocl_sorter *kernels = rocl_collector_sorter(&k->c, 4),
-                *members = rocl_collector_sorter(&k->c, 4);
     k->work = rocl_collector_sorter(&k->c, 4);
     k->keys = rocl_strings_new();
     k->match.meetings = ROCL_BIT(ROCL_MEETINGS) - 1;
-    if (!kernels || !members || !k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
+    if (!k->work || !k->keys || !ROCL_GROW(k->groups, k->group_cap, 1))
         return rocl_fail_memory(err);
-    rocl_status st = rocl_collectives_open(&k->match, k->c.trace, kernels, members, err);
+    rocl_status st = rocl_collectives_open(&k->match, k->c.trace, rocl_collector_sorter(&k->c, 4),
+                                           rocl_collector_sorter(&k->c, 4), err);
     /* A single rank is not late: findings need nothing of it. */
     if (k->match.ranks.count < 2 && !(k->c.options->reports >> ROCL_REPORT_RANKS & 1))
         k->c.kinds = 0;
@@ -603,7 +576,7 @@ static rocl_status finish_collectives(void *self, rocl_tables *out, rocl_error *
 {
     collectives *k = self;
     rocl_status st = rocl_collectives_match(&k->match, add_collective, k, err);
-    if (st == ROCL_OK && !k->ranks)
+    if (st == ROCL_OK)
         st = prepare_sums(k, err);
     if (st == ROCL_OK)
         st = measure_work(k, err);

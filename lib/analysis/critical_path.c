@@ -38,14 +38,14 @@ typedef struct stretch {
 
 /* The path of a rank that stays in it. */
 typedef struct rank_path {
-    const char *rank;
+    const rocl_rank *rank;
     int64_t wall, ns[ROCL_TIME_CLASSES];
 } rank_path;
 
 /* What a rank waits for another one on its path. */
 typedef struct rank_wait {
-    const char *rank;
-    uint32_t rank_index, late; /* late: text */
+    const rocl_rank *rank;
+    uint32_t late; /* text */
     uint64_t count;
     int64_t ns;
     double percent;
@@ -73,11 +73,12 @@ static int compare_stretches(const void *a, const void *b)
     return c ? c : rocl_number_order(x->start, y->start);
 }
 
-static rocl_status add_time(void *ctx, int64_t start, int64_t end, uint32_t what, rocl_error *err)
+static rocl_status add_time(void *ctx, size_t i, int64_t start, int64_t end, uint32_t what,
+                            rocl_error *err)
 {
     critical_path *p = ctx;
     rocl_time_sum *s = &p->sums[what];
-    (void)err;
+    (void)i, (void)err;
     s->count++;
     s->ns += end - start;
     rocl_keep_first(p->longest, &p->longest_count, LONGEST, sizeof *p->longest,
@@ -94,7 +95,7 @@ static rocl_status walk_path(critical_path *p, rocl_error *err)
     for (size_t i = 1; i < p->sum_count; i++)
         memcpy(&p->sums[i].key, rocl_strings_get(p->d->keys, (uint32_t)i, NULL),
                sizeof(rocl_time_key));
-    return rocl_path_walk(p->d->path, p->d->end, add_time, p, err);
+    return rocl_path_walk(p->d->path, &p->d->end, 1, false, add_time, p, err);
 }
 
 static rocl_status add_rank_time(void *ctx, size_t rank, int64_t start, int64_t end, uint32_t what,
@@ -112,7 +113,7 @@ static rocl_status add_rank_time(void *ctx, size_t rank, int64_t start, int64_t 
         if (!ROCL_GROW(p->waits, p->wait_cap, p->wait_count + 1) ||
             !rocl_map_put(&p->wait_of, key, i))
             return rocl_fail_memory(err);
-        p->waits[p->wait_count++] = (rank_wait){.rank_index = (uint32_t)rank, .late = k->name};
+        p->waits[p->wait_count++] = (rank_wait){.rank = p->ranks[rank].rank, .late = k->name};
     }
     p->waits[i].count++;
     p->waits[i].ns += end - start;
@@ -122,7 +123,7 @@ static rocl_status add_rank_time(void *ctx, size_t rank, int64_t start, int64_t 
 /* Each rank on its own, if there are several. */
 static rocl_status walk_ranks(critical_path *p, rocl_error *err)
 {
-    const rocl_rank_list *list = p->d->ranks;
+    const rocl_rank_list *list = p->d->points->ranks;
     size_t ends = 0;
     for (uint32_t i = 0; i < list->count; i++)
         ends += p->d->rank_ends[i] > 0;
@@ -132,16 +133,16 @@ static rocl_status walk_ranks(critical_path *p, rocl_error *err)
     if (!p->ranks)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < list->count; i++)
-        p->ranks[i].wall = rocl_path_time(p->d->path, p->d->rank_ends[i]);
-    return rocl_path_walk_each(p->d->path, p->d->rank_ends, list->count, add_rank_time, p, err);
+        p->ranks[i] = (rank_path){.rank = &list->all[i],
+                                  .wall = rocl_path_time(p->d->path, p->d->rank_ends[i])};
+    return rocl_path_walk(p->d->path, p->d->rank_ends, list->count, true, add_rank_time, p, err);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static rocl_datum field_class_name(const rocl_report_rows *r, const void *field)
 {
-    const uint32_t class = *(const uint32_t *)field;
-    const char *name = class < ROCL_TIME_CLASSES ? class_names[class] : "";
+    const char *name = class_names[*(const uint32_t *)field];
     return rocl_datum_text(r->out, name, strlen(name));
 }
 
@@ -183,28 +184,22 @@ static const rocl_column stretch_columns[] = {
     {"length_ns", "Length", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(ns)},
 };
 
-/* What tables that cut the time into classes have in common; CELL is that of their rows. */
-#define TIME_COLUMNS                                                                               \
-    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},                             \
-        {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},                      \
-        {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},                         \
-        {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},                        \
-        {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},    \
-        {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},                             \
-        {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},                \
-        {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},                         \
-        {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},               \
-    {                                                                                              \
-        "unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])           \
-    }
-
 #undef CELL
 #define CELL(field) ROCL_IN_REST, ROCL_CELL(rank_path, field)
 static const rocl_column rank_columns[] = {
     {"place", "Rank", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL(rank_path, rank)},
     {"wall_ns", "Wall", ROCL_UNIT_NS, ROCL_ALWAYS, ROCL_CELL(rank_path, wall)},
     {"elsewhere_ns", "Waits for ranks", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_ELSEWHERE])},
-    TIME_COLUMNS,
+    {"host_ns", "Host calls", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_HOST])},
+    {"outside_ns", "Outside", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_OUTSIDE])},
+    {"launch_ns", "Launch", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_LAUNCH])},
+    {"kernel_ns", "Kernels", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_KERNEL])},
+    {"communication_ns", "Communication", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COMMUNICATION])},
+    {"copy_ns", "Copies", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_COPY])},
+    {"queue_ns", "Behind other work", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_QUEUE])},
+    {"return_ns", "Return", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_RETURN])},
+    {"before_ns", "Before the trace", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_BEFORE])},
+    {"unexplained_ns", "Not explained", ROCL_UNIT_NS, CELL(ns[ROCL_TIME_UNEXPLAINED])},
 };
 
 #undef CELL
@@ -272,30 +267,25 @@ static rocl_status put_classes(const critical_path *p, rocl_tables *out, int64_t
         if (p->sums[i].count || rocl_takes_time(p->sums[i].key.class))
             rows[n++] = p->sums[i];
     qsort(rows, n, sizeof *rows, compare_classes);
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (count && !compare_classes(&rows[count - 1], &rows[i]))
-            add_sum(&rows[count - 1], &rows[i]);
-        else
-            rows[count++] = rows[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        rows[i].percent = rocl_percent(rows[i].ns, wall);
     const rocl_report_rows r = rocl_begin_table(&p->c, out, &class_table, 0);
     char unlinked[96] = "", waits[128] = "";
-    if (p->d->unlinked)
+    if (p->d->points->unlinked)
         snprintf(unlinked, sizeof unlinked,
                  "; the calls of %llu of %llu kernels and copies are not in the trace",
-                 (unsigned long long)p->d->unlinked, (unsigned long long)p->d->work);
+                 ROCL_N(p->d->points->unlinked), ROCL_N(p->d->points->work));
     if (p->d->named < p->d->waits)
         snprintf(waits, sizeof waits,
                  "; %llu of %llu calls that wait for a stream or an event do not say for which",
-                 (unsigned long long)(p->d->waits - p->d->named), (unsigned long long)p->d->waits);
-    if (count)
+                 ROCL_N(p->d->waits - p->d->named), ROCL_N(p->d->waits));
+    if (n)
         rocl_set_note(&r, "%.6f s from the first begin to the last end%s%s", (double)wall / 1e9,
                       unlinked, waits);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && !compare_classes(&rows[i], &rows[next]); next++)
+            add_sum(&rows[i], &rows[next]);
+        rows[i].percent = rocl_percent(rows[i].ns, wall);
         rocl_add_row(&r, &rows[i]);
+    }
     free(rows);
     return ROCL_OK;
 }
@@ -310,7 +300,7 @@ static void add_rank_path(void *into, const void *from)
 static int compare_waits(const void *a, const void *b, void *ctx)
 {
     const rank_wait *x = a, *y = b;
-    int c = rocl_number_order(x->rank_index, y->rank_index);
+    int c = rocl_number_order(x->rank - y->rank, 0);
     c = c ? c : rocl_number_order(y->ns, x->ns);
     return c ? c : rocl_compare_texts(((const critical_path *)ctx)->c.trace, x->late, y->late);
 }
@@ -323,23 +313,13 @@ static void add_wait(void *into, const void *from)
 
 static void put_ranks(critical_path *p, rocl_tables *out)
 {
-    const rocl_rank_list *list = p->d->ranks;
+    const rocl_rank_list *list = p->d->points->ranks;
     size_t n = 0;
-    for (size_t i = 0; i < p->wait_count; i++) {
-        rank_wait *w = &p->waits[i];
-        char name[48];
-        rocl_rank_name(&list->all[w->rank_index], name);
-        w->rank = rocl_tables_text(out, name, strlen(name));
-        w->percent = rocl_percent(w->ns, p->ranks[w->rank_index].wall);
-    }
-    for (uint32_t i = 0; i < list->count; i++) { /* in place: no more lookups */
-        char name[48];
-        if (!p->d->rank_ends[i])
-            continue;
-        rocl_rank_name(&list->all[i], name);
-        p->ranks[n] = p->ranks[i];
-        p->ranks[n++].rank = rocl_tables_text(out, name, strlen(name));
-    }
+    for (rank_wait *w = p->waits; w < p->waits + p->wait_count; w++)
+        w->percent = rocl_percent(w->ns, p->ranks[w->rank - list->all].wall);
+    for (uint32_t i = 0; i < list->count; i++) /* in place: no more lookups */
+        if (p->d->rank_ends[i])
+            p->ranks[n++] = p->ranks[i];
     rocl_report_rows r = rocl_begin_table(&p->c, out, &rank_table, 0);
     rocl_set_note(&r, "what the end of each rank waited for, in the rank itself");
     rocl_add_top_rows(&r, p->ranks, n, sizeof *p->ranks, add_rank_path);
@@ -361,12 +341,12 @@ static rocl_status open_critical_path(void *self, rocl_error *err)
 
 static rocl_status add_path_batch(void *self, unsigned worker, const rocl_batch *b, rocl_error *err)
 {
-    return rocl_dependencies_add_batch(((critical_path *)self)->d, worker, b, err);
+    return rocl_points_add_batch(((critical_path *)self)->d->points, worker, b, err);
 }
 
 static rocl_status look_up_calls(void *self, rocl_calls *calls, rocl_error *err)
 {
-    return rocl_dependencies_look_up_calls(((critical_path *)self)->d, calls, err);
+    return rocl_points_look_up_calls(((critical_path *)self)->d->points, calls, err);
 }
 
 static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error *err)
@@ -377,10 +357,9 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
         st = walk_path(p, err);
     if (st == ROCL_OK)
         st = walk_ranks(p, err);
-    if (st != ROCL_OK)
-        return st;
     const int64_t wall = rocl_path_time(p->d->path, p->d->end);
-    st = put_classes(p, out, wall, err);
+    if (st == ROCL_OK)
+        st = put_classes(p, out, wall, err);
     if (st == ROCL_OK)
         st = rocl_what_ifs_put(&p->c, p->d, p->sums, p->sum_count, out, err);
     if (st != ROCL_OK)
@@ -390,8 +369,7 @@ static rocl_status finish_critical_path(void *self, rocl_tables *out, rocl_error
     for (size_t i = 1; i < p->sum_count; i++)
         if (p->sums[i].count) {
             p->sums[n] = p->sums[i];
-            p->sums[n].percent = rocl_percent(p->sums[n].ns, wall);
-            n++;
+            p->sums[n++].percent = rocl_percent(p->sums[i].ns, wall);
         }
     qsort_r(p->sums, n, sizeof *p->sums, compare_sums, p);
     rocl_report_rows r = rocl_begin_table(&p->c, out, &name_table, 0);

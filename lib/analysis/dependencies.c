@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dependencies *self_of(rocl_dependencies *d)
+/* A step of a slot until then, which takes as long whatever else is faster. */
+static void pass_time(dependencies *d, uint32_t slot, int64_t until, rocl_time_class class,
+                      rocl_time_detail detail, uint32_t name, uint32_t process)
 {
-    return (dependencies *)d;
+    rocl_path_step(d->pub.path, slot, until, rocl_find_time_key(d, class, detail, name, process),
+                   false);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -22,7 +25,8 @@ static uint32_t find_group(dependencies *d, uint64_t number, uint64_t count)
     if (!TAKE(d, group, i))
         return 0;
     d->groups[i] = (group){.number = number, .left = count};
-    return rocl_map_put(&d->group_of, number, i) ? i + 1 : 0;
+    d->failed |= !rocl_map_put(&d->group_of, number, i);
+    return i + 1;
 }
 
 static void join_group(dependencies *d, uint32_t group_plus1, uint32_t slot, uint32_t process)
@@ -32,32 +36,29 @@ static void join_group(dependencies *d, uint32_t group_plus1, uint32_t slot, uin
 }
 
 /* A kernel or range of a collective ends: it waited for the last of them to begin. */
-static rocl_status leave_group(dependencies *d, uint32_t group_plus1, uint32_t slot,
-                               uint32_t process, rocl_error *err)
+static void leave_group(dependencies *d, uint32_t group_plus1, uint32_t slot, uint32_t process)
 {
     group *g = &d->groups[group_plus1 - 1];
     const uint32_t rank = d->processes[g->last].rank_index;
-    rocl_status st = ROCL_OK;
     if (rank == d->processes[process].rank_index) {
         rocl_path_wait(d->pub.path, slot, g->slot);
     } else {
         uint32_t *name = &d->rank_names[rank];
         if (!*name) {
             char text[48];
-            rocl_rank_name(&d->points->ranks->all[rank], text);
-            *name = rocl_strings_put(d->c->trace->strings, text, strlen(text));
+            const char *is = rocl_rank_name(&d->pub.points->ranks->all[rank], text);
+            *name = rocl_strings_put(d->c->trace->strings, is, strlen(is));
+            d->failed |= *name == ROCL_NONE;
         }
-        if (*name == ROCL_NONE)
-            return rocl_fail_memory(err);
         rocl_path_wait_elsewhere(
             d->pub.path, slot, g->slot,
-            rocl_find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name, process, &st, err));
+            rocl_find_time_key(d, ROCL_TIME_ELSEWHERE, ROCL_TIME_NAMED, *name, process));
     }
     if (--g->left)
-        return st;
+        return;
     rocl_free_slot(d, &g->slot);
     rocl_map_del(&d->group_of, g->number);
-    return rocl_leave_place(&d->group_places, group_plus1 - 1) ? st : rocl_fail_memory(err);
+    rocl_leave_place(d, &d->group_places, group_plus1 - 1);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -84,118 +85,106 @@ static uint32_t find_awaited(const dependencies *d, const frame *f, const proces
 }
 
 /* Its end, where the thread is: waited it for work? */
-static void return_from_call(dependencies *d, thread *t, const frame *f, rocl_status *st,
-                             rocl_error *err)
+static void return_from_call(dependencies *d, thread *t, const frame *f)
 {
     const process_state *of = &d->processes[t->process];
     uint32_t awaited = f->own_plus1 ? d->owns[f->own_plus1 - 1].slot : 0;
-    if (!awaited && f->mark_plus1)
-        awaited = d->marks[f->mark_plus1 - 1].slot;
-    else if (!awaited)
-        awaited = f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of) : of->slot;
+    if (!awaited)
+        awaited = f->mark_plus1                       ? d->marks[f->mark_plus1 - 1].slot
+                  : f->waits == ROCL_WAITS_FOR_STREAM ? find_awaited(d, f, of)
+                                                      : of->slot;
     if (!awaited)
         return;
-    if (rocl_path_time(d->pub.path, awaited) > f->start) {
-        t->takes_part = true;
+    /* Else it had nothing to wait for, but could have. */
+    const bool waited = rocl_path_time(d->pub.path, awaited) > f->start;
+    if (waited)
         rocl_path_copy(d->pub.path, t->slot, f->begun);
-        rocl_path_wait(d->pub.path, t->slot, awaited);
-        rocl_time_key k;
-        memcpy(&k, rocl_strings_get(d->pub.keys, f->what, NULL), sizeof k);
-        rocl_path_step(
-            d->pub.path, t->slot, f->end,
-            rocl_find_time_key(d, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process, st, err),
-            false);
-    } else { /* it had nothing to wait for, but could have */
-        rocl_path_wait(d->pub.path, t->slot, awaited);
-    }
+    rocl_path_wait(d->pub.path, t->slot, awaited);
+    if (!waited)
+        return;
+    rocl_time_key k;
+    memcpy(&k, rocl_strings_get(d->pub.keys, f->what, NULL), sizeof k);
+    pass_time(d, t->slot, f->end, ROCL_TIME_RETURN, ROCL_TIME_NAMED, k.name, t->process);
+    t->takes_part = true;
 }
 
-static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_error *err);
+static void end_ranges(dependencies *d, thread *t, int64_t until);
 
 /* Goes on when the threads that work for it are done. */
-static rocl_status await_engines(dependencies *d, thread *t, int64_t until, rocl_error *err)
+static void await_engines(dependencies *d, thread *t, int64_t until)
 {
-    const uint32_t self_plus1 = (uint32_t)(t - d->threads) + 1;
-    rocl_status st = ROCL_OK;
-    for (uint32_t i = d->processes[t->process].engine_plus1; i && st == ROCL_OK;
-         i = d->threads[i - 1].next_engine) {
-        thread *u = &d->threads[i - 1];
-        if (u->caller_plus1 != self_plus1)
+    thread *u;
+    for (uint32_t i = d->processes[t->process].engine_plus1; i; i = u->next_engine) {
+        u = &d->threads[i - 1];
+        if (u->caller_plus1 != (uint32_t)(t - d->threads) + 1)
             continue;
-        st = end_ranges(d, u, until, err);
+        end_ranges(d, u, until);
         if (!u->depth)
             rocl_path_wait(d->pub.path, t->slot, u->slot);
     }
-    return st;
 }
 
 /* Ends what ends up to a time. */
-static rocl_status end_ranges(dependencies *d, thread *t, int64_t until, rocl_error *err)
+static void end_ranges(dependencies *d, thread *t, int64_t until)
 {
-    rocl_status st = ROCL_OK;
-    while (st == ROCL_OK && t->depth && t->open[t->depth - 1].end <= until) {
+    while (t->depth && t->open[t->depth - 1].end <= until) {
         frame *f = &t->open[t->depth - 1];
         if (!t->caller_plus1)
-            st = await_engines(d, t, f->end, err);
+            await_engines(d, t, f->end);
         t->depth--;
         rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
         t->last = f->end > t->last ? f->end : t->last;
         /* One that crosses others may be met late. */
         const bool late = rocl_path_time(d->pub.path, t->slot) > f->end;
         if (f->waits && !late)
-            return_from_call(d, t, f, &st, err);
-        if (f->group_plus1 && st == ROCL_OK) {
+            return_from_call(d, t, f);
+        if (f->group_plus1) {
             const uint32_t last = d->groups[f->group_plus1 - 1].slot;
             const bool waited = !late && rocl_path_time(d->pub.path, last) > f->start;
             t->takes_part = true;
             if (waited)
                 rocl_path_copy(d->pub.path, t->slot, f->begun);
-            st = leave_group(d, f->group_plus1, waited ? t->slot : 0, t->process, err);
+            leave_group(d, f->group_plus1, waited ? t->slot : 0, t->process);
             rocl_path_step(d->pub.path, t->slot, f->end, f->what, true);
         }
         rocl_free_slot(d, &f->begun);
-        rocl_leave_own(d, f->own_plus1, &st, err);
-        rocl_leave_mark(d, f->mark_plus1, &st, err);
+        rocl_leave_own(d, f->own_plus1);
+        rocl_leave_mark(d, f->mark_plus1);
     }
-    return st;
 }
 
 /* Ends what ends up to a time, and goes on up to it. */
-static rocl_status follow_thread(dependencies *d, thread *t, int64_t until, rocl_error *err)
+static void follow_thread(dependencies *d, thread *t, int64_t until)
 {
-    rocl_status st = end_ranges(d, t, until, err);
-    if (until == INT64_MAX || st != ROCL_OK)
-        return st;
+    end_ranges(d, t, until);
+    if (until == INT64_MAX)
+        return;
     if (!t->caller_plus1)
-        st = await_engines(d, t, until, err);
-    if (t->depth)
-        rocl_path_step(d->pub.path, t->slot, until, t->open[t->depth - 1].what, true);
-    else
-        rocl_path_step(d->pub.path, t->slot, until, t->outside, false);
-    return st;
+        await_engines(d, t, until);
+    rocl_path_step(d->pub.path, t->slot, until, t->depth ? t->open[t->depth - 1].what : t->outside,
+                   t->depth > 0);
 }
 
 /* The backward pass begins, or goes on after another thread has done something: that one called. */
-static rocl_status call_engine(dependencies *d, thread *t, int64_t now, rocl_error *err)
+static void call_engine(dependencies *d, thread *t, int64_t now)
 {
     process_state *of = &d->processes[t->process];
     const uint32_t self_plus1 = (uint32_t)(t - d->threads) + 1, host_plus1 = of->host_plus1;
     if (!host_plus1 || host_plus1 == self_plus1)
-        return ROCL_OK;
+        return;
     thread *host = &d->threads[host_plus1 - 1];
     if (!t->caller_plus1) {
         t->next_engine = of->engine_plus1;
         of->engine_plus1 = self_plus1;
     }
     t->caller_plus1 = host_plus1;
-    rocl_status st = end_ranges(d, t, now, err);
-    if (st == ROCL_OK && !t->depth)
-        st = end_ranges(d, host, now, err);
-    if (st != ROCL_OK || t->depth || host->last < t->last)
-        return st;
-    st = follow_thread(d, host, now, err);
+    end_ranges(d, t, now);
+    if (!t->depth)
+        end_ranges(d, host, now);
+    if (t->depth || host->last < t->last)
+        return;
+    follow_thread(d, host, now);
     rocl_path_wait(d->pub.path, t->slot, host->slot);
-    return st;
 }
 
 /* A thread that launches work has done something. */
@@ -206,59 +195,51 @@ static void note_host(dependencies *d, const thread *t)
 }
 
 /* What a call does with the stream and the event that it names. */
-static rocl_status use_handles(dependencies *d, frame *f, const rocl_point *p, rocl_error *err)
+static void use_handles(dependencies *d, frame *f, const rocl_point *p)
 {
     const uint32_t mark_plus1 = p->event ? d->handles[p->event].mark_plus1 : 0;
     f->stream = p->stream;
-    if (p->event && p->flags & ROCL_RANGE_RECORDS_EVENT)
-        return p->stream ? rocl_record_event(d, p->event, p->stream, err) : ROCL_OK;
-    if (mark_plus1 && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream)
-        return rocl_add_link(d, &d->handles[p->stream].waits, mark_plus1) ? ROCL_OK
-                                                                          : rocl_fail_memory(err);
-    if (mark_plus1 && p->waits == ROCL_WAITS_FOR_EVENT) {
+    if (p->event && p->flags & ROCL_RANGE_RECORDS_EVENT) {
+        if (p->stream)
+            rocl_record_event(d, p->event, p->stream);
+    } else if (mark_plus1 && p->flags & ROCL_RANGE_WAITS_FOR_EVENT && p->stream) {
+        rocl_add_link(d, &d->handles[p->stream].waits, mark_plus1);
+    } else if (mark_plus1 && p->waits == ROCL_WAITS_FOR_EVENT) {
         f->mark_plus1 = mark_plus1;
         d->marks[mark_plus1 - 1].users++;
     }
-    return ROCL_OK;
 }
 
-static rocl_status begin_range(dependencies *d, const rocl_point *p, uint32_t group_plus1,
-                               rocl_error *err)
+static void begin_range(dependencies *d, const rocl_point *p, uint32_t group_plus1)
 {
     const int64_t now = p->time;
     const size_t index = d->threads_of[p->capture] + p->thread;
     const uint32_t of = (uint32_t)(d->processes_of[p->capture] + p->process);
     thread *t = &d->threads[index];
     const bool first = !t->seen;
-    rocl_status st = ROCL_OK;
     if (first) {
         t->seen = true;
         t->process = of;
         t->event_waited = t->last = -1;
-        t->outside = rocl_find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, of, &st, err);
+        t->outside = rocl_find_time_key(d, ROCL_TIME_OUTSIDE, ROCL_TIME_NO_RANGE, 0, of);
         rocl_join_slot(d, &t->slot, 0);
     }
-    if (st == ROCL_OK && p->flags & ROCL_RANGE_IS_BACKWARD)
-        st = call_engine(d, t, now, err);
+    if (p->flags & ROCL_RANGE_IS_BACKWARD)
+        call_engine(d, t, now);
     if (first)
-        rocl_path_step(
-            d->pub.path, t->slot, now,
-            rocl_find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of, &st, err),
-            false);
-    if (st == ROCL_OK)
-        st = follow_thread(d, t, now, err);
+        pass_time(d, t->slot, now, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_BEGIN, 0, of);
+    follow_thread(d, t, now);
     t->last = now;
     note_host(d, t);
-    if (st == ROCL_OK && !ROCL_GROW(t->open, t->cap, t->depth + 1))
-        st = rocl_fail_memory(err);
-    if (st != ROCL_OK)
-        return st;
+    d->failed |= !ROCL_GROW(t->open, t->cap, t->depth + 1);
+    if (d->failed)
+        return;
     frame f = {.start = now, .end = p->end, .waits = p->waits, .group_plus1 = group_plus1};
     f.what =
         rocl_find_time_key(d, p->flags & ROCL_RANGE_IS_MARKER ? ROCL_TIME_OUTSIDE : ROCL_TIME_HOST,
-                           ROCL_TIME_NAMED, p->name, of, &st, err);
-    if (st == ROCL_OK && (p->stream || p->event))
-        st = use_handles(d, &f, p, err);
+                           ROCL_TIME_NAMED, p->name, of);
+    if (p->stream || p->event)
+        use_handles(d, &f, p);
     if (p->flags & ROCL_RANGE_WAITS_FOR_EVENT && !(p->stream && p->event))
         t->event_waited = now;
     /* Calls that are about streams or events are counted, and those that say about which. */
@@ -271,25 +252,22 @@ static rocl_status begin_range(dependencies *d, const rocl_point *p, uint32_t gr
     join_group(d, group_plus1, t->slot, of);
     if (f.waits || group_plus1) {
         rocl_join_slot(d, &f.begun, t->slot);
-        if (st == ROCL_OK)
-            st = rocl_add_pending(
-                d,
-                (pending){f.end, f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
-                          (uint32_t)index, index},
-                err);
+        rocl_add_pending(
+            d, (pending){f.end, f.waits == ROCL_WAITS_FOR_DEVICE ? WAITS_FOR_ALL : WAITS_FOR_SOME,
+                         (uint32_t)index, index});
     }
     t->open[t->depth++] = f;
-    return st;
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-static uint32_t new_work(dependencies *d, uint64_t number)
+/* ROCL_NONE: memory is out. */
+static uint32_t new_work(dependencies *d)
 {
     uint32_t i;
     if (!TAKE(d, work, i))
         return ROCL_NONE;
-    d->works[i] = (work){.number = number};
+    d->works[i] = (work){0};
     return i;
 }
 
@@ -297,14 +275,11 @@ static uint32_t new_work(dependencies *d, uint64_t number)
 static void list_work(dependencies *d, uint32_t index)
 {
     work *w = &d->works[index];
-    lane *l = w->lanes[ROCL_ON_STREAM] ? &d->lanes[w->lanes[ROCL_ON_STREAM]] : NULL;
-    if (!l)
+    lane *l = &d->lanes[w->lanes[ROCL_ON_STREAM]];
+    if (!w->lanes[ROCL_ON_STREAM])
         return;
     w->older = l->newest;
-    if (w->older)
-        d->works[w->older - 1].newer = index + 1;
-    else
-        l->oldest = index + 1;
+    *(w->older ? &d->works[w->older - 1].newer : &l->oldest) = index + 1;
     l->newest = index + 1;
 }
 
@@ -319,37 +294,33 @@ static frame *find_frame(const thread *t, int64_t start, int64_t end)
 
 /* The stream that the call of the work names: it is where the work is, if the work itself does not
  * say, and what the stream waits for is waited for by the work. */
-static bool enter_stream(dependencies *d, work *w, uint32_t stream)
+static void enter_stream(dependencies *d, work *w, uint32_t stream)
 {
     handle *h = &d->handles[stream];
     if (!stream)
-        return true;
+        return;
     w->waits = h->waits;
     h->waits = 0;
     if (!w->lanes[ROCL_ON_STREAM]) {
         h->own = h->own ? h->own : rocl_add_lane(d);
         w->lanes[ROCL_ON_STREAM] = h->own;
     }
-    const uint32_t on = w->lanes[ROCL_ON_STREAM];
-    if (!on || (!rocl_has_lane(h, on) && !ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1)))
-        return false;
-    if (!rocl_has_lane(h, on))
-        h->lanes[h->lane_count++] = on;
-    return true;
+    d->failed |= !ROCL_GROW(h->lanes, h->lane_cap, h->lane_count + 1);
+    if (!d->failed && !rocl_has_lane(h, w->lanes[ROCL_ON_STREAM]))
+        h->lanes[h->lane_count++] = w->lanes[ROCL_ON_STREAM];
 }
 
-static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error *err)
+static void launch_work(dependencies *d, const rocl_point *p)
 {
     const int64_t now = p->time;
     thread *t = &d->threads[d->threads_of[p->capture] + p->thread];
     const frame *call = find_frame(t, now, p->end); /* it may be shorter than a clock can tell */
     const uint32_t stream = call ? call->stream : 0;
-    rocl_status st = follow_thread(d, t, now, err);
-    const uint32_t index = new_work(d, p->number);
-    if (st != ROCL_OK)
-        return st;
-    if (index == ROCL_NONE || !rocl_map_put(&d->work_of, p->number, index))
-        return rocl_fail_memory(err);
+    follow_thread(d, t, now);
+    const uint32_t index = new_work(d);
+    if (index == ROCL_NONE)
+        return;
+    d->failed |= !rocl_map_put(&d->work_of, p->number, index);
     work *w = &d->works[index];
     t->takes_part = true;
     note_host(d, t);
@@ -359,8 +330,7 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
     w->after_wait = d->processes[t->process].waited;
     w->lanes[ROCL_ON_STREAM] = p->places[ROCL_ON_STREAM];
     rocl_join_slot(d, &w->slot, t->slot);
-    if (!enter_stream(d, w, stream))
-        return rocl_fail_memory(err);
+    enter_stream(d, w, stream);
     if (w->lanes[ROCL_ON_STREAM]) {
         lane *l = &d->lanes[w->lanes[ROCL_ON_STREAM]];
         w->waits_for_event = t->event_waited >= 0 && t->event_waited >= l->launched;
@@ -369,18 +339,16 @@ static rocl_status launch_work(dependencies *d, const rocl_point *p, rocl_error 
     list_work(d, index);
     /* A call that waits for its work keeps what has ended of it. */
     frame *f = find_frame(t, now, p->end);
+    uint32_t i;
     if (!f || f->waits != ROCL_WAITS_FOR_COPY)
-        return ROCL_OK;
-    if (!f->own_plus1) {
-        uint32_t i;
-        if (!TAKE(d, own, i))
-            return rocl_fail_memory(err);
+        return;
+    if (!f->own_plus1 && TAKE(d, own, i)) {
         d->owns[i] = (own){.users = 1};
         f->own_plus1 = i + 1;
     }
-    d->owns[f->own_plus1 - 1].users++;
     w->own_plus1 = f->own_plus1;
-    return ROCL_OK;
+    if (w->own_plus1)
+        d->owns[w->own_plus1 - 1].users++;
 }
 
 /* Real ones take up to 30 us where nothing is in their way. */
@@ -388,11 +356,10 @@ enum { LONGEST_LAUNCH = 100000 };
 
 /* Nothing in the trace held it back. If it is the first of its stream, the GPU was idle meanwhile,
  * and nothing has yet waited for all that began before the trace, then that held it back. */
-static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, rocl_status *st,
-                         rocl_error *err)
+static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now)
 {
     const uint32_t launch =
-        rocl_find_time_key(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process, st, err);
+        rocl_find_time_key(d, ROCL_TIME_LAUNCH, ROCL_TIME_NAMED, w->call, w->process);
     const lane *gpu = &d->lanes[w->lanes[ROCL_ON_GPU]];
     const lane *first = w->lanes[ROCL_ON_STREAM]  ? &d->lanes[w->lanes[ROCL_ON_STREAM]]
                         : w->lanes[ROCL_ON_QUEUE] ? &d->lanes[w->lanes[ROCL_ON_QUEUE]]
@@ -401,59 +368,44 @@ static void delay_launch(dependencies *d, work *w, uint32_t name, int64_t now, r
     rocl_path_step(d->pub.path, w->slot, w->call_end < now ? w->call_end : now, launch, true);
     if (!first->begun && !w->after_wait && gpu->quiet_to - from > LONGEST_LAUNCH) {
         rocl_path_step(d->pub.path, w->slot, from, launch, false);
-        rocl_path_step(
-            d->pub.path, w->slot, gpu->quiet_to,
-            rocl_find_time_key(d, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process, st, err),
-            false);
+        pass_time(d, w->slot, gpu->quiet_to, ROCL_TIME_BEFORE, ROCL_TIME_NAMED, name, w->process);
     }
     rocl_path_step(d->pub.path, w->slot, now, launch, false);
 }
 
 /* What it waited for from its launch, or from the end of other work, until it began. */
-static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int64_t now,
-                       rocl_status *st, rocl_error *err)
+static void delay_work(dependencies *d, work *w, bool linked, uint32_t name, int64_t now)
 {
     const process_state *of = &d->processes[w->process];
     bool led = false;
     /* The events that its stream waits for, if they have come: a clock may be late. */
-    for (uint32_t i = w->waits; i; i = d->links[i - 1].next) {
-        const mark *m = &d->marks[d->links[i - 1].mark];
-        if (m->slot)
-            led |= rocl_path_wait(d->pub.path, w->slot, m->slot);
-    }
-    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++) {
-        const uint32_t slot = w->lanes[i] ? d->lanes[w->lanes[i]].slot : 0;
-        if (slot)
-            led |= rocl_path_wait(d->pub.path, w->slot, slot);
-    }
+    for (uint32_t i = w->waits; i; i = d->links[i - 1].next)
+        if (d->marks[d->links[i - 1].mark].slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, d->marks[d->links[i - 1].mark].slot);
+    for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
+        if (d->lanes[w->lanes[i]].slot)
+            led |= rocl_path_wait(d->pub.path, w->slot, d->lanes[w->lanes[i]].slot);
     if (of->slot && (!linked || w->waits_for_event))
         led |= rocl_path_wait(d->pub.path, w->slot, of->slot);
     if (!linked)
-        rocl_path_step(
-            d->pub.path, w->slot, now,
-            rocl_find_time_key(d, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process, st, err),
-            false);
+        pass_time(d, w->slot, now, ROCL_TIME_UNEXPLAINED, ROCL_TIME_NO_CALL, 0, w->process);
     else if (led)
-        rocl_path_step(
-            d->pub.path, w->slot, now,
-            rocl_find_time_key(d, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process, st, err),
-            false);
+        pass_time(d, w->slot, now, ROCL_TIME_QUEUE, ROCL_TIME_NAMED, name, w->process);
     else
-        delay_launch(d, w, name, now, st, err);
+        delay_launch(d, w, name, now);
 }
 
-static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t collective_plus1,
-                              rocl_error *err)
+static void begin_work(dependencies *d, const rocl_point *p, uint32_t collective_plus1)
 {
     static const rocl_time_class class_of[ROCL_ACTIVITIES] = {
         [ROCL_ACTIVITY_COMPUTE] = ROCL_TIME_KERNEL,
         [ROCL_ACTIVITY_COMMUNICATION] = ROCL_TIME_COMMUNICATION,
         [ROCL_ACTIVITY_COPY] = ROCL_TIME_COPY};
     const int64_t now = p->time;
-    uint32_t index =
-        p->is_launched ? rocl_map_get(&d->work_of, p->number, ROCL_NONE) : new_work(d, p->number);
-    if (index == ROCL_NONE)
-        return rocl_fail_memory(err);
+    uint32_t index = p->is_launched ? rocl_map_get(&d->work_of, p->number, ROCL_NONE) : new_work(d);
+    d->failed |= index == ROCL_NONE;
+    if (d->failed)
+        return;
     work *w = &d->works[index];
     const uint32_t named = w->lanes[ROCL_ON_STREAM];
     if (p->is_launched)
@@ -476,19 +428,16 @@ static rocl_status begin_work(dependencies *d, const rocl_point *p, uint32_t col
         list_work(d, index);
     }
     rocl_activity activity = ROCL_ACTIVITY_COPY;
-    rocl_status st =
-        p->is_copy || rocl_find_activity(d->c->trace, &d->activities, p->name, &activity)
-            ? ROCL_OK
-            : rocl_fail_memory(err);
-    delay_work(d, w, p->is_launched, p->name, now, &st, err);
+    d->failed |=
+        !p->is_copy && !rocl_find_activity(d->c->trace, &d->activities, p->name, &activity);
+    delay_work(d, w, p->is_launched, p->name, now);
     for (unsigned i = 0; i < ROCL_PLACES; i++)
         if (w->lanes[i])
             d->lanes[w->lanes[i]].begun = true;
-    rocl_free_links(d, &w->waits, &st, err);
-    w->what =
-        rocl_find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process, &st, err);
+    rocl_free_links(d, &w->waits);
+    w->what = rocl_find_time_key(d, class_of[activity], ROCL_TIME_NAMED, p->name, w->process);
     join_group(d, collective_plus1, w->slot, w->process);
-    return st == ROCL_OK ? rocl_add_pending(d, (pending){w->end, 0, index, p->number}, err) : st;
+    rocl_add_pending(d, (pending){w->end, 0, index, p->number});
 }
 
 /* Its stream was the last on which something ended. */
@@ -510,13 +459,12 @@ static void note_end(dependencies *d, uint32_t stream, process_state *of)
     of->latest = stream;
 }
 
-static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
+static void end_work(dependencies *d, uint32_t index)
 {
     work *w = &d->works[index];
     process_state *of = &d->processes[w->process];
-    rocl_status st = ROCL_OK;
     if (w->collective_plus1)
-        st = leave_group(d, w->collective_plus1, w->slot, w->process, err);
+        leave_group(d, w->collective_plus1, w->slot, w->process);
     rocl_path_step(d->pub.path, w->slot, w->end, w->what, true);
     for (unsigned i = ROCL_ON_STREAM; i <= ROCL_ON_QUEUE; i++)
         if (w->lanes[i])
@@ -531,37 +479,36 @@ static rocl_status end_work(dependencies *d, uint32_t index, rocl_error *err)
     for (uint32_t i = w->is_under; i; i = d->links[i - 1].next)
         rocl_join_slot(d, &d->marks[d->links[i - 1].mark].slot,
                        d->lanes[w->lanes[ROCL_ON_STREAM]].slot);
-    rocl_free_links(d, &w->is_under, &st, err);
+    rocl_free_links(d, &w->is_under);
     if (w->own_plus1)
         rocl_join_slot(d, &d->owns[w->own_plus1 - 1].slot, w->slot);
-    rocl_leave_own(d, w->own_plus1, &st, err);
+    rocl_leave_own(d, w->own_plus1);
     rocl_free_slot(d, &w->slot);
-    if (!rocl_leave_place(&d->work_places, index))
-        return rocl_fail_memory(err);
-    return st;
+    rocl_leave_place(d, &d->work_places, index);
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
 /* Ends work, and returns from calls, up to a time. */
-static rocl_status end_pending(dependencies *d, int64_t until, rocl_error *err)
+static void end_pending(dependencies *d, int64_t until)
 {
-    rocl_status st = ROCL_OK;
-    while (d->pending_count && d->heap[0].time <= until && st == ROCL_OK) {
+    while (d->pending_count && d->heap[0].time <= until) {
         const pending x = rocl_take_pending(d);
         thread *t = x.calls ? &d->threads[x.index] : NULL;
         if (t && x.calls == WAITS_FOR_ALL)
             d->processes[t->process].waited = true;
-        st = t ? follow_thread(d, t, x.time, err) : end_work(d, x.index, err);
+        if (t)
+            follow_thread(d, t, x.time);
+        else
+            end_work(d, x.index);
     }
-    return st;
 }
 
 static rocl_status begin_sweep(dependencies *d, rocl_error *err)
 {
     const rocl_trace *t = d->c->trace;
     const size_t captures = t->capture_count;
-    const rocl_rank_list *ranks = d->pub.ranks = d->points->ranks;
+    const rocl_rank_list *ranks = d->pub.points->ranks;
     d->processes_of = calloc(captures + 1, sizeof *d->processes_of);
     d->threads_of = calloc(captures + 1, sizeof *d->threads_of);
     if (!d->processes_of || !d->threads_of)
@@ -574,11 +521,11 @@ static rocl_status begin_sweep(dependencies *d, rocl_error *err)
     d->thread_count = d->threads_of[captures];
     d->processes = calloc(d->process_count + 1, sizeof *d->processes);
     d->threads = calloc(d->thread_count + 1, sizeof *d->threads);
-    d->handles = calloc(d->points->handle_count, sizeof *d->handles);
+    d->handles = calloc(d->pub.points->handle_count, sizeof *d->handles);
     d->rank_names = calloc(ranks->count + 1, sizeof *d->rank_names);
     d->pub.rank_ends = calloc(ranks->count + 1, sizeof *d->pub.rank_ends);
     if (!d->processes || !d->threads || !d->handles || !d->rank_names || !d->pub.rank_ends ||
-        !ROCL_GROW(d->lanes, d->lane_cap, d->points->place_count))
+        !ROCL_GROW(d->lanes, d->lane_cap, d->pub.points->place_count))
         return rocl_fail_memory(err);
     for (size_t i = 0; i < captures; i++)
         for (uint32_t k = 0; k < t->captures[i]->pub.process_count; k++) {
@@ -586,7 +533,7 @@ static rocl_status begin_sweep(dependencies *d, rocl_error *err)
             of->rank = t->captures[i]->pub.processes[k].rank;
             of->rank_index = ranks->of[i][k];
         }
-    while (d->lane_count < d->points->place_count)
+    while (d->lane_count < d->pub.points->place_count)
         d->lanes[d->lane_count++] = fresh_lane;
     return ROCL_OK;
 }
@@ -600,13 +547,13 @@ static void end_rank(dependencies *d, const process_state *of, uint32_t slot)
 /* Where the path ends: where the last work does, or the last thread that had to do with any. Others
  * may go on for long, asking every 100 ms whether there is anything to do. Of what ends at one time
  * the host. */
-static rocl_status find_end(dependencies *d, rocl_error *err)
+static void find_end(dependencies *d)
 {
-    rocl_status st = end_pending(d, INT64_MAX, err);
-    bool any = d->pub.work > 0;
-    for (size_t i = 0; i < d->thread_count && st == ROCL_OK; i++)
+    bool any = d->pub.points->work > 0;
+    end_pending(d, INT64_MAX);
+    for (size_t i = 0; i < d->thread_count; i++)
         if (d->threads[i].seen)
-            st = follow_thread(d, &d->threads[i], INT64_MAX, err);
+            follow_thread(d, &d->threads[i], INT64_MAX);
     for (size_t i = 0; i < d->thread_count; i++)
         any |= d->threads[i].takes_part;
     rocl_join_slot(d, &d->pub.end, 0);
@@ -618,7 +565,6 @@ static rocl_status find_end(dependencies *d, rocl_error *err)
     for (size_t i = 0; i < d->process_count; i++)
         if (d->processes[i].slot)
             end_rank(d, &d->processes[i], d->processes[i].slot);
-    return st;
 }
 
 static rocl_status sweep_points(dependencies *d, rocl_error *err)
@@ -627,34 +573,27 @@ static rocl_status sweep_points(dependencies *d, rocl_error *err)
     uint32_t collective_plus1 = 0;
     bool begun = false;
     rocl_status st = ROCL_OK;
-    while (rocl_points_next(d->points, &p, &st, err)) {
+    while (!d->failed && rocl_points_next(d->pub.points, &p, &st, err)) {
         if (!begun)
             d->pub.origin = p.time;
         begun = true;
         p.time -= d->pub.origin;
         p.end -= d->pub.origin;
-        st = end_pending(d, p.time, err);
-        if (st != ROCL_OK)
-            break;
-        switch (p.kind) {
-        case ROCL_POINT_RANGE:
-            st = begin_range(d, &p, collective_plus1, err);
-            collective_plus1 = 0;
-            break;
-        case ROCL_POINT_LAUNCH:
-            st = launch_work(d, &p, err);
-            break;
-        case ROCL_POINT_COLLECTIVE: /* the work or range that comes next is in it */
-            collective_plus1 = find_group(d, p.number, p.members);
-            st = collective_plus1 ? ROCL_OK : rocl_fail_memory(err);
-            break;
-        case ROCL_POINT_WORK:
-            st = begin_work(d, &p, collective_plus1, err);
-            collective_plus1 = 0;
-        }
+        end_pending(d, p.time);
+        if (p.kind == ROCL_POINT_RANGE)
+            begin_range(d, &p, collective_plus1);
+        else if (p.kind == ROCL_POINT_LAUNCH)
+            launch_work(d, &p);
+        else if (p.kind == ROCL_POINT_WORK)
+            begin_work(d, &p, collective_plus1);
+        if (p.kind != ROCL_POINT_LAUNCH) /* the work or range that comes next is in it */
+            collective_plus1 =
+                p.kind == ROCL_POINT_COLLECTIVE ? find_group(d, p.number, p.members) : 0;
     }
-    if (st == ROCL_OK)
-        st = find_end(d, err);
+    if (st == ROCL_OK && !d->failed)
+        find_end(d);
+    if (st == ROCL_OK && d->failed)
+        st = rocl_fail_memory(err);
     return st == ROCL_OK ? rocl_path_close(d->pub.path, err) : st;
 }
 
@@ -669,28 +608,14 @@ rocl_status rocl_dependencies_open(rocl_dependencies **out, rocl_collector *c, r
     d->c = c;
     d->pub.keys = rocl_strings_new();
     d->pub.path = rocl_path_new(c->trace->space);
-    return d->pub.keys && d->pub.path ? rocl_points_open(&d->points, c, err)
+    return d->pub.keys && d->pub.path ? rocl_points_open(&d->pub.points, c, err)
                                       : rocl_fail_memory(err);
-}
-
-rocl_status rocl_dependencies_add_batch(rocl_dependencies *d, unsigned worker, const rocl_batch *b,
-                                        rocl_error *err)
-{
-    return rocl_points_add_batch(self_of(d)->points, worker, b, err);
-}
-
-rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *d, rocl_calls *calls,
-                                            rocl_error *err)
-{
-    return rocl_points_look_up_calls(self_of(d)->points, calls, err);
 }
 
 rocl_status rocl_dependencies_follow(rocl_dependencies *self, rocl_error *err)
 {
-    dependencies *d = self_of(self);
-    d->pub.work = d->points->work;
-    d->pub.unlinked = d->points->unlinked;
-    rocl_status st = rocl_points_start(d->points, err);
+    dependencies *d = (dependencies *)self;
+    rocl_status st = rocl_points_start(d->pub.points, err);
     if (st == ROCL_OK)
         st = begin_sweep(d, err);
     return st == ROCL_OK ? sweep_points(d, err) : st;
@@ -698,37 +623,39 @@ rocl_status rocl_dependencies_follow(rocl_dependencies *self, rocl_error *err)
 
 void rocl_dependencies_close(rocl_dependencies *self)
 {
-    dependencies *d = self_of(self);
+    dependencies *d = (dependencies *)self;
     if (!d)
         return;
     for (size_t i = 0; d->threads && i < d->thread_count; i++)
         free(d->threads[i].open);
-    for (size_t i = 0; d->handles && i < d->points->handle_count; i++)
+    for (size_t i = 0; d->handles && i < d->pub.points->handle_count; i++)
         free(d->handles[i].lanes);
-    rocl_points_close(d->points);
+    rocl_points_close(d->pub.points);
     rocl_path_free(d->pub.path);
     rocl_strings_free(d->pub.keys);
     rocl_map_free(&d->work_of);
     rocl_map_free(&d->group_of);
     rocl_ids_free(&d->activities);
-    free(d->handles);
-    free(d->rank_names);
-    free(d->pub.rank_ends);
-    free(d->processes_of);
-    free(d->threads_of);
-    free(d->processes);
-    free(d->threads);
-    free(d->lanes);
-    free(d->works);
-    free(d->owns);
-    free(d->groups);
-    free(d->marks);
-    free(d->links);
-    free(d->work_places.unused);
-    free(d->own_places.unused);
-    free(d->group_places.unused);
-    free(d->mark_places.unused);
-    free(d->link_places.unused);
-    free(d->heap);
+    void *const arrays[] = {d->handles,
+                            d->rank_names,
+                            d->pub.rank_ends,
+                            d->processes_of,
+                            d->threads_of,
+                            d->processes,
+                            d->threads,
+                            d->lanes,
+                            d->works,
+                            d->owns,
+                            d->groups,
+                            d->marks,
+                            d->links,
+                            d->work_places.unused,
+                            d->own_places.unused,
+                            d->group_places.unused,
+                            d->mark_places.unused,
+                            d->link_places.unused,
+                            d->heap};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
     free(d);
 }

@@ -51,20 +51,14 @@ typedef struct rocl_dependencies {
     int64_t origin;     /* ... which was then */
     uint32_t end;       /* slot: where the path ends */
     rocl_strings *keys; /* rocl_time_key, by `what` */
-    const rocl_rank_list *ranks;
+    rocl_points *points;
     uint32_t *rank_ends; /* slots, by rank: where each ends; 0: it has nothing to do with the end */
-    uint64_t work, unlinked; /* kernels and copies; those whose call is not in the trace */
-    uint64_t waits, named;   /* calls that wait for a stream or event; those that say for which */
+    uint64_t waits, named; /* calls that wait for a stream or event; those that say for which */
 } rocl_dependencies;
 
-/* For a collector of ranges, kernels and copies, whose sorters it has: all of them. */
+/* For a collector of ranges, kernels and copies, whose sorters it has: all of them. The collector
+ * gives its events and calls to the points. */
 rocl_status rocl_dependencies_open(rocl_dependencies **d, rocl_collector *c, rocl_error *err);
 void rocl_dependencies_close(rocl_dependencies *d); /* NULL is fine */
-/* Concurrent. */
-rocl_status rocl_dependencies_add_batch(rocl_dependencies *d, unsigned worker, const rocl_batch *b,
-                                        rocl_error *err);
-/* In look_up_calls of the collector. */
-rocl_status rocl_dependencies_look_up_calls(rocl_dependencies *d, rocl_calls *calls,
-                                            rocl_error *err);
 /* In its finish, once: makes the path, and closes it. */
 rocl_status rocl_dependencies_follow(rocl_dependencies *d, rocl_error *err);

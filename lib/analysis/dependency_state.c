@@ -2,13 +2,12 @@
 #include "analysis/dependency_state.h"
 
 uint32_t rocl_find_time_key(dependencies *d, rocl_time_class class, rocl_time_detail detail,
-                            uint32_t name, uint32_t process, rocl_status *st, rocl_error *err)
+                            uint32_t name, uint32_t process)
 {
     const rocl_time_key key = {class, detail, name,
                                d->c->options->by_rank ? d->processes[process].rank : -1};
     const uint32_t id = rocl_strings_put(d->pub.keys, (const char *)&key, sizeof key);
-    if (id == ROCL_NONE || id >> 31)
-        *st = rocl_fail_memory(err);
+    d->failed |= id >> 31;
     return id;
 }
 
@@ -34,12 +33,12 @@ uint32_t rocl_take_place(places *p)
     return p->count < UINT32_MAX - 1 ? (uint32_t)p->count++ : ROCL_NONE;
 }
 
-bool rocl_leave_place(places *p, uint32_t i)
+void rocl_leave_place(dependencies *d, places *p, uint32_t i)
 {
-    if (!ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
-        return false;
-    p->unused[p->unused_count++] = i;
-    return true;
+    if (ROCL_GROW(p->unused, p->unused_cap, p->unused_count + 1))
+        p->unused[p->unused_count++] = i;
+    else
+        d->failed = true;
 }
 
 static bool ends_sooner(const pending *a, const pending *b)
@@ -49,15 +48,15 @@ static bool ends_sooner(const pending *a, const pending *b)
     return !a->calls != !b->calls ? !a->calls : a->order < b->order;
 }
 
-rocl_status rocl_add_pending(dependencies *d, pending x, rocl_error *err)
+void rocl_add_pending(dependencies *d, pending x)
 {
-    if (!ROCL_GROW(d->heap, d->pending_cap, d->pending_count + 1))
-        return rocl_fail_memory(err);
+    d->failed |= !ROCL_GROW(d->heap, d->pending_cap, d->pending_count + 1);
+    if (d->failed)
+        return;
     size_t at = d->pending_count++;
     for (size_t up; at && ends_sooner(&x, &d->heap[up = (at - 1) / 2]); at = up)
         d->heap[at] = d->heap[up];
     d->heap[at] = x;
-    return ROCL_OK;
 }
 
 pending rocl_take_pending(dependencies *d)
@@ -75,74 +74,70 @@ pending rocl_take_pending(dependencies *d)
     return first;
 }
 
-void rocl_leave_own(dependencies *d, uint32_t own_plus1, rocl_status *st, rocl_error *err)
+void rocl_leave_own(dependencies *d, uint32_t own_plus1)
 {
     own *o = own_plus1 ? &d->owns[own_plus1 - 1] : NULL;
     if (!o || --o->users)
         return;
     rocl_free_slot(d, &o->slot);
-    if (!rocl_leave_place(&d->own_places, own_plus1 - 1))
-        *st = rocl_fail_memory(err);
+    rocl_leave_place(d, &d->own_places, own_plus1 - 1);
 }
 
 /* ---- events that are recorded ---------------------------------------------------------------- */
 
-void rocl_leave_mark(dependencies *d, uint32_t mark_plus1, rocl_status *st, rocl_error *err)
+void rocl_leave_mark(dependencies *d, uint32_t mark_plus1)
 {
     mark *m = mark_plus1 ? &d->marks[mark_plus1 - 1] : NULL;
     if (!m || --m->users)
         return;
     rocl_free_slot(d, &m->slot);
-    if (!rocl_leave_place(&d->mark_places, mark_plus1 - 1))
-        *st = rocl_fail_memory(err);
+    rocl_leave_place(d, &d->mark_places, mark_plus1 - 1);
 }
 
-bool rocl_add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1)
+void rocl_add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1)
 {
     uint32_t i;
     if (!TAKE(d, link, i))
-        return false;
+        return;
     d->links[i] = (link){mark_plus1 - 1, *list};
     d->marks[mark_plus1 - 1].users++;
     *list = i + 1;
-    return true;
 }
 
-void rocl_free_links(dependencies *d, uint32_t *list, rocl_status *st, rocl_error *err)
+void rocl_free_links(dependencies *d, uint32_t *list)
 {
     while (*list) {
         const uint32_t i = *list - 1;
         *list = d->links[i].next;
-        rocl_leave_mark(d, d->links[i].mark + 1, st, err);
-        if (!rocl_leave_place(&d->link_places, i))
-            *st = rocl_fail_memory(err);
+        rocl_leave_mark(d, d->links[i].mark + 1);
+        rocl_leave_place(d, &d->link_places, i);
     }
 }
 
-rocl_status rocl_record_event(dependencies *d, uint32_t event, uint32_t stream, rocl_error *err)
+void rocl_record_event(dependencies *d, uint32_t event, uint32_t stream)
 {
     handle *e = &d->handles[event];
     const handle *of = &d->handles[stream];
-    rocl_status st = ROCL_OK;
     uint32_t i;
     if (!TAKE(d, mark, i))
-        return rocl_fail_memory(err);
+        return;
     d->marks[i] = (mark){.users = 1};
-    rocl_leave_mark(d, e->mark_plus1, &st, err);
+    rocl_leave_mark(d, e->mark_plus1);
     e->mark_plus1 = i + 1;
-    for (size_t k = 0; k < of->lane_count && st == ROCL_OK; k++) {
+    for (size_t k = 0; k < of->lane_count; k++) {
         const lane *l = &d->lanes[of->lanes[k]];
         if (l->slot)
             rocl_join_slot(d, &d->marks[i].slot, l->slot);
-        if (l->newest && !rocl_add_link(d, &d->works[l->newest - 1].is_under, i + 1))
-            st = rocl_fail_memory(err);
+        if (l->newest)
+            rocl_add_link(d, &d->works[l->newest - 1].is_under, i + 1);
     }
-    return st;
 }
 
 uint32_t rocl_add_lane(dependencies *d)
 {
-    if (d->lane_count >= UINT32_MAX || !ROCL_GROW(d->lanes, d->lane_cap, d->lane_count + 1))
+    d->failed |=
+        d->lane_count >= UINT32_MAX || !ROCL_GROW(d->lanes, d->lane_cap, d->lane_count + 1);
+    if (d->failed)
         return 0;
     d->lanes[d->lane_count] = fresh_lane;
     return (uint32_t)d->lane_count++;

@@ -79,7 +79,6 @@ typedef struct places {
 } places;
 
 typedef struct work {
-    uint64_t number; /* among all work; 0: free */
     uint32_t slot, what;
     uint32_t lanes[ROCL_PLACES]; /* 0: unknown */
     uint32_t process, own_plus1, collective_plus1;
@@ -121,7 +120,6 @@ typedef struct group { /* a collective, while it goes on */
 typedef struct dependencies {
     rocl_dependencies pub; /* first */
     rocl_collector *c;
-    rocl_points *points;
     size_t *processes_of, *threads_of; /* by capture: index of the first */
     handle *handles;                   /* [0] is none */
     uint32_t *rank_names;              /* texts, by rank; 0: not made yet */
@@ -142,11 +140,11 @@ typedef struct dependencies {
     pending *heap;
     size_t pending_count, pending_cap;
     rocl_ids activities; /* by kernel */
-    bool begun;
+    bool failed;         /* memory is out, for any of these functions: the sweep says so */
 } dependencies;
 
 uint32_t rocl_find_time_key(dependencies *d, rocl_time_class class, rocl_time_detail detail,
-                            uint32_t name, uint32_t process, rocl_status *st, rocl_error *err);
+                            uint32_t name, uint32_t process);
 
 /* ---- slots and places ---- */
 
@@ -155,29 +153,28 @@ bool rocl_join_slot(dependencies *d, uint32_t *slot, uint32_t from);
 void rocl_free_slot(dependencies *d, uint32_t *slot);
 /* ROCL_NONE: there are too many. */
 uint32_t rocl_take_place(places *p);
-/* False: memory is out. */
-bool rocl_leave_place(places *p, uint32_t i);
+void rocl_leave_place(dependencies *d, places *p, uint32_t i);
 
 /* A new element of an array, in *i; false: memory is out. */
 #define TAKE(d, array, i)                                                                          \
-    (((i) = rocl_take_place(&(d)->array##_places)) != ROCL_NONE &&                                 \
-     ROCL_GROW((d)->array##s, (d)->array##_cap, (size_t)(i) + 1))
+    ((((i) = rocl_take_place(&(d)->array##_places)) != ROCL_NONE &&                                \
+      ROCL_GROW((d)->array##s, (d)->array##_cap, (size_t)(i) + 1)) ||                              \
+     !((d)->failed = true))
 
 /* ---- what ends next ---- */
 
-rocl_status rocl_add_pending(dependencies *d, pending x, rocl_error *err);
+void rocl_add_pending(dependencies *d, pending x);
 /* The first of them; there is one. */
 pending rocl_take_pending(dependencies *d);
-void rocl_leave_own(dependencies *d, uint32_t own_plus1, rocl_status *st, rocl_error *err);
+void rocl_leave_own(dependencies *d, uint32_t own_plus1);
 
 /* ---- events, streams ---- */
 
-void rocl_leave_mark(dependencies *d, uint32_t mark_plus1, rocl_status *st, rocl_error *err);
-/* False: memory is out. */
-bool rocl_add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1);
-void rocl_free_links(dependencies *d, uint32_t *list, rocl_status *st, rocl_error *err);
+void rocl_leave_mark(dependencies *d, uint32_t mark_plus1);
+void rocl_add_link(dependencies *d, uint32_t *list, uint32_t mark_plus1);
+void rocl_free_links(dependencies *d, uint32_t *list);
 /* The event is behind all that was launched into the stream: of each lane of it the newest. */
-rocl_status rocl_record_event(dependencies *d, uint32_t event, uint32_t stream, rocl_error *err);
+void rocl_record_event(dependencies *d, uint32_t event, uint32_t stream);
 /* 0: memory is out. */
 uint32_t rocl_add_lane(dependencies *d);
 bool rocl_has_lane(const handle *h, uint32_t of);

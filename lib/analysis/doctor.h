@@ -184,7 +184,6 @@ void rocl_doctor_find(rocl_doctor *d, rocl_rule r, const rocl_subject *s, rocl_s
 
 /* Of no single event. */
 #define ROCL_TIMES(n) ((rocl_sighting){.count = (uint64_t)(n)})
-#define ROCL_N(count) (unsigned long long)(count)
 /* "1 kernel", "2 kernels": "%llu kernel%s". */
 #define ROCL_PLURAL(count, ending) ROCL_N(count), (count) == 1 ? "" : (ending)
 

@@ -130,20 +130,12 @@ static uint32_t list_arrivals(rocl_late_ranks *l, const rocl_collective *k)
 static bool share_clock(const rocl_late_ranks *l, uint32_t n)
 {
     const rocl_trace *t = l->c->trace;
-    bool same = t->opt.align == ROCL_ALIGN_COLLECTIVES || t->opt.align == ROCL_ALIGN_OFFSETS;
-    if (same)
-        return true;
-    const uint32_t first = t->machines[l->match->ranks.all[l->all[0].rank].machine].clock;
-    for (uint32_t i = same = 1; i < n; i++)
-        same &= t->machines[l->match->ranks.all[l->all[i].rank].machine].clock == first;
-    return same;
-}
-
-/* Does nobody leave before all have come? */
-static bool leave_together(rocl_collective_kind k)
-{
-    return k != ROCL_COLLECTIVE_BROADCAST && k != ROCL_COLLECTIVE_REDUCE &&
-           k != ROCL_COLLECTIVE_GATHER && k != ROCL_COLLECTIVE_SCATTER;
+    const rocl_rank *ranks = l->match->ranks.all;
+    const uint32_t first = t->machines[ranks[l->all[0].rank].machine].clock;
+    uint32_t i = 1;
+    while (i < n && t->machines[ranks[l->all[i].rank].machine].clock == first)
+        i++;
+    return t->opt.align == ROCL_ALIGN_COLLECTIVES || t->opt.align == ROCL_ALIGN_OFFSETS || i == n;
 }
 
 /* When each of them arrives. False: it cannot be said; or one leaves before another comes, so that
@@ -151,8 +143,11 @@ static bool leave_together(rocl_collective_kind k)
 static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k, uint32_t n)
 {
     const bool steps = k->meeting == ROCL_MEET_STEPS, calls = k->meeting == ROCL_MEET_CALLS;
-    const bool apart = !steps && !share_clock(l, n), early = !leave_together(c->kind);
-    bool together = true;
+    const bool apart = !steps && !share_clock(l, n);
+    /* Does anybody leave before all have come? */
+    const bool early = c->kind == ROCL_COLLECTIVE_BROADCAST || c->kind == ROCL_COLLECTIVE_REDUCE ||
+                       c->kind == ROCL_COLLECTIVE_GATHER || c->kind == ROCL_COLLECTIVE_SCATTER;
+    int64_t first_end = INT64_MAX;
     k->by_duration |= apart;
     if (apart && (calls || early))
         return false;
@@ -162,13 +157,11 @@ static bool find_arrivals(rocl_late_ranks *l, const rocl_collective *c, kind *k,
         a->at = steps ? ns : apart ? -ns : a->start;
         a->until = steps || calls ? INT64_MAX : apart ? 0 : a->end;
         l->sorted[i] = a->at;
+        first_end = a->until < first_end ? a->until : first_end;
     }
     qsort(l->sorted, n, sizeof *l->sorted, rocl_compare_i64);
-    const double clocks = l->c->trace->clock_uncertainty;
-    for (uint32_t i = 0; i < n && together && !early; i++)
-        together =
-            l->all[i].until == INT64_MAX || (double)(l->sorted[n - 1] - l->all[i].until) <= clocks;
-    return together;
+    return early || first_end == INT64_MAX ||
+           (double)(l->sorted[n - 1] - first_end) <= l->c->trace->clock_uncertainty;
 }
 
 /* The median of all but one of n > 1 sorted numbers. */
@@ -346,8 +339,8 @@ typedef struct late_row {
     const char *meeting, *cause;
     const kind *kind;
     uint32_t index, name;
-    int32_t number;
-    int64_t pid, cause_ns;
+    rocl_rank is;
+    int64_t cause_ns;
     double lost_percent;
     double chance; /* the probability that it came last so often; 1: it costs nothing */
     late_rank r;
@@ -380,8 +373,9 @@ static void explain(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row 
 #define CELL(field) ROCL_CELL(late_row, field)
 static const rocl_column columns[] = {
     {"meeting", "Meeting", ROCL_UNIT_TEXT, ROCL_OTHERS, CELL(meeting)},
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
-    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR, ROCL_CELL_BY(rocl_field_known, late_row, pid)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(is.number)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_MINOR,
+     ROCL_CELL_BY(rocl_field_known, late_row, is.pid)},
     {"last", "Last", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(r.last)},
     {"meetings", "Meetings", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(r.meetings)},
     {"late_ns", "Late", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(r.late)},
@@ -509,14 +503,12 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
         const kind *k = &l->kinds[i];
         for (uint32_t rank = 0; rank < ranks && is_counted(l, k); rank++) {
             const late_rank *r = &k->ranks[rank];
-            const rocl_rank *q = &l->match->ranks.all[rank];
             const bool waits = k->meeting == ROCL_MEET_KERNELS || k->meeting == ROCL_MEET_MPI;
             late_row row = {.meeting = meeting_names[k->meeting],
                             .kind = k,
                             .index = rank,
                             .name = ROCL_NONE,
-                            .number = q->number,
-                            .pid = q->pid,
+                            .is = l->match->ranks.all[rank],
                             .cause_ns = -1,
                             .lost_percent = rocl_percent(r->lost, waits ? r->others : 0),
                             .r = *r};

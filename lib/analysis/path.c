@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distribution.h"
 #include "base/array.h"
-#include "base/buf.h"
-#include "base/error.h"
 
 /* An operation as stored: kind and flags in the lowest bits of a varint with the slot, then the
  * other slot, or the subject of a step and its time; for a wait for another rank all of these. */
@@ -42,16 +41,13 @@ struct rocl_path {
 rocl_path *rocl_path_new(rocl_sort_space *space)
 {
     rocl_path *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->space = space;
-    p->failure = rocl_error_new();
-    if (!p->failure || !ROCL_GROW(p->times, p->slot_cap, 1)) {
-        rocl_path_free(p);
-        return NULL;
+    if (p && (p->failure = rocl_error_new()) && ROCL_GROW(p->times, p->slot_cap, 1)) {
+        p->space = space;
+        p->slots = 1;
+        return p;
     }
-    p->slots = 1;
-    return p;
+    rocl_path_free(p);
+    return NULL;
 }
 
 void rocl_path_free(rocl_path *p)
@@ -112,16 +108,16 @@ static void end_block(rocl_path *p)
     p->filled = 0;
 }
 
-static void put_operation(rocl_path *p, const operation *o)
+static void put_operation(rocl_path *p, operation o)
 {
     uint8_t bytes[4 * ROCL_VARINT_MAX], *q = bytes;
-    const uint32_t kind = o->flags & KIND_MASK;
-    q = rocl_varint_put(q, (uint64_t)o->slot << FLAG_BITS | o->flags);
-    q = rocl_varint_put(q, o->other);
-    if (kind == STEP || kind == ELSEWHERE)
-        q = rocl_varint_put(q, (uint64_t)o->ns);
+    const uint32_t kind = o.flags & KIND_MASK;
+    q = rocl_varint_put(q, (uint64_t)o.slot << FLAG_BITS | o.flags);
+    q = rocl_varint_put(q, o.other);
+    if (kind >= STEP)
+        q = rocl_varint_put(q, (uint64_t)o.ns);
     if (kind == ELSEWHERE)
-        q = rocl_varint_put(q, o->what);
+        q = rocl_varint_put(q, o.what);
     rocl_buf_put(&p->bytes, bytes, (size_t)(q - bytes));
     if (++p->filled == BLOCK)
         end_block(p);
@@ -132,30 +128,26 @@ void rocl_path_copy(rocl_path *p, uint32_t to, uint32_t from)
     if (!to)
         return;
     p->times[to] = p->times[from];
-    put_operation(p, &(operation){.slot = to, .other = from, .flags = COPY});
+    put_operation(p, (operation){to, from, COPY, 0, 0});
 }
 
 bool rocl_path_wait(rocl_path *p, uint32_t to, uint32_t from)
 {
     const bool led = to && p->times[from] > p->times[to];
-    if (led)
-        p->times[to] = p->times[from];
+    p->times[to] = led ? p->times[from] : p->times[to];
     if (to)
-        put_operation(p, &(operation){.slot = to, .other = from, .flags = WAIT | (led ? LED : 0)});
+        put_operation(p, (operation){to, from, WAIT | (led ? LED : 0), 0, 0});
     return led;
 }
 
 void rocl_path_wait_elsewhere(rocl_path *p, uint32_t to, uint32_t from, uint32_t what)
 {
-    const int64_t ns = p->times[from] - p->times[to];
+    const bool led = p->times[from] > p->times[to];
+    const int64_t ns = led ? p->times[from] - p->times[to] : 0;
     if (!to)
         return;
-    p->times[to] += ns > 0 ? ns : 0;
-    put_operation(p, &(operation){.slot = to,
-                                  .other = from,
-                                  .flags = ELSEWHERE | (ns > 0 ? LED : 0),
-                                  .ns = ns > 0 ? ns : 0,
-                                  .what = what});
+    p->times[to] += ns;
+    put_operation(p, (operation){to, from, ELSEWHERE | (led ? LED : 0), what, ns});
 }
 
 void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, bool varies)
@@ -164,9 +156,7 @@ void rocl_path_step(rocl_path *p, uint32_t slot, int64_t until, uint32_t what, b
     if (!slot || ns <= 0)
         return;
     p->times[slot] = until;
-    put_operation(
-        p,
-        &(operation){.slot = slot, .other = what, .flags = STEP | (varies ? VARIES : 0), .ns = ns});
+    put_operation(p, (operation){slot, what, STEP | (varies ? VARIES : 0), 0, ns});
 }
 
 int64_t rocl_path_time(const rocl_path *p, uint32_t slot)
@@ -195,13 +185,10 @@ static rocl_status read_block(rocl_path *p, size_t i, unsigned *count, rocl_erro
     while (st == ROCL_OK && at < past) {
         operation *o = &p->operations[*count];
         uint64_t head = 0, other = 0, ns = 0, what = 0;
-        bool good = *count < BLOCK && rocl_varint_get(&at, past, &head) &&
-                    rocl_varint_get(&at, past, &other);
-        if (good && ((head & KIND_MASK) == STEP || (head & KIND_MASK) == ELSEWHERE))
-            good = rocl_varint_get(&at, past, &ns);
-        if (good && (head & KIND_MASK) == ELSEWHERE)
-            good = rocl_varint_get(&at, past, &what);
-        if (!good)
+        if (*count == BLOCK || !rocl_varint_get(&at, past, &head) ||
+            !rocl_varint_get(&at, past, &other) ||
+            ((head & KIND_MASK) >= STEP && !rocl_varint_get(&at, past, &ns)) ||
+            ((head & KIND_MASK) == ELSEWHERE && !rocl_varint_get(&at, past, &what)))
             return rocl_fail(err, ROCL_INTERNAL, "an operation of the path cannot be read");
         *o = (operation){(uint32_t)(head >> FLAG_BITS), (uint32_t)other,
                          (uint32_t)head & ((1u << FLAG_BITS) - 1), (uint32_t)what, (int64_t)ns};
@@ -210,48 +197,21 @@ static rocl_status read_block(rocl_path *p, size_t i, unsigned *count, rocl_erro
     return st;
 }
 
-rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,
-                           rocl_error *err)
-{
-    rocl_status st = ROCL_OK;
-    int64_t now = p->times[slot];
-    for (size_t b = p->block_count; b-- && st == ROCL_OK && slot;) {
-        unsigned count;
-        st = read_block(p, b, &count, err);
-        for (unsigned i = count; i-- && st == ROCL_OK;) {
-            const operation *o = &p->operations[i];
-            const uint32_t kind = o->flags & KIND_MASK;
-            if (o->slot != slot)
-                continue;
-            if (kind == STEP) {
-                st = fn(ctx, now - o->ns, now, o->other, err);
-                now -= o->ns;
-            } else if (kind == COPY || (o->flags & LED)) {
-                slot = o->other;
-            }
-        }
-    }
-    return st;
-}
-
-typedef struct walker {
-    size_t i; /* index among slots */
-    int64_t now;
-} walker;
-
-rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, rocl_paths_fn *fn,
-                                void *ctx, rocl_error *err)
+rocl_status rocl_path_walk(rocl_path *p, const uint32_t *slots, size_t n, bool apart,
+                           rocl_path_fn *fn, void *ctx, rocl_error *err)
 {
     rocl_status st = ROCL_OK;
     uint32_t *walker_at = calloc(p->slots, sizeof *walker_at); /* by slot, + 1 */
-    walker *walkers = calloc(n + 1, sizeof *walkers);
-    if (!walker_at || !walkers)
+    int64_t *now = calloc(n + 1, sizeof *now);
+    size_t walking = 0;
+    if (!walker_at || !now)
         st = rocl_fail_memory(err);
     for (size_t i = 0; st == ROCL_OK && i < n; i++) {
-        walkers[i] = (walker){i, p->times[slots[i]]};
+        now[i] = p->times[slots[i]];
         walker_at[slots[i]] = slots[i] ? (uint32_t)i + 1 : 0;
+        walking += slots[i] > 0;
     }
-    for (size_t b = p->block_count; b-- && st == ROCL_OK;) {
+    for (size_t b = p->block_count; b-- && st == ROCL_OK && walking;) {
         unsigned count;
         st = read_block(p, b, &count, err);
         for (unsigned k = count; k-- && st == ROCL_OK;) {
@@ -259,25 +219,20 @@ rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, r
             const uint32_t kind = o->flags & KIND_MASK, at = walker_at[o->slot];
             if (!at)
                 continue;
-            walker *w = &walkers[at - 1];
-            if (kind == STEP || (kind == ELSEWHERE && o->ns)) {
-                st = fn(ctx, w->i, w->now - o->ns, w->now, kind == STEP ? o->other : o->what, err);
-                w->now -= o->ns;
-            } else if (kind == COPY || (kind == WAIT && o->flags & LED)) {
+            if (kind == STEP || (kind == ELSEWHERE && apart && o->ns)) {
+                const int64_t end = now[at - 1];
+                now[at - 1] -= o->ns;
+                st = fn(ctx, at - 1, end - o->ns, end, kind == STEP ? o->other : o->what, err);
+            } else if (kind == COPY || (o->flags & LED)) {
                 walker_at[o->slot] = 0;
                 walker_at[o->other] = o->other ? at : 0;
+                walking -= !o->other;
             }
         }
     }
     free(walker_at);
-    free(walkers);
+    free(now);
     return st;
-}
-
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 /* Rounded to whole nanoseconds, halves up. */
@@ -306,8 +261,8 @@ static void run_operation(const operation *o, const rocl_path_scenarios *s, int6
         if ((o->flags & VARIES) && o->other < s->count)
             changed = s->changed[o->other];
         for (unsigned k = 0; k < n; k++)
-            to[k] =
-                add_saturated(to[k], changed >> k & 1 ? divide_time(o->ns, s->factors[k]) : o->ns);
+            to[k] = rocl_add_saturated(to[k], changed >> k & 1 ? divide_time(o->ns, s->factors[k])
+                                                               : o->ns);
     }
 }
 

@@ -48,17 +48,12 @@ int64_t rocl_path_time(const rocl_path *p, uint32_t slot);
 /* When all has happened, once. */
 rocl_status rocl_path_close(rocl_path *p, rocl_error *err);
 
-/* The pieces of the path to a slot, the last first. */
-typedef rocl_status rocl_path_fn(void *ctx, int64_t start, int64_t end, uint32_t what,
+/* The pieces of the paths to n slots, the last first, found in one pass: i is the index of the
+ * slot. They meet nowhere. apart: each stays on its own rank. */
+typedef rocl_status rocl_path_fn(void *ctx, size_t i, int64_t start, int64_t end, uint32_t what,
                                  rocl_error *err);
-rocl_status rocl_path_walk(rocl_path *p, uint32_t slot, rocl_path_fn *fn, void *ctx,
-                           rocl_error *err);
-
-/* The paths to n slots, computed concurrently. Each stays on its own rank. i: index of the slot. */
-typedef rocl_status rocl_paths_fn(void *ctx, size_t i, int64_t start, int64_t end, uint32_t what,
-                                  rocl_error *err);
-rocl_status rocl_path_walk_each(rocl_path *p, const uint32_t *slots, size_t n, rocl_paths_fn *fn,
-                                void *ctx, rocl_error *err);
+rocl_status rocl_path_walk(rocl_path *p, const uint32_t *slots, size_t n, bool apart,
+                           rocl_path_fn *fn, void *ctx, rocl_error *err);
 
 /* What varies in n scenarios: the bits of `changed`, by what a step is of (below `count`), say in
  * which of them its time is divided by the scenario's factor, rounded to whole nanoseconds. times:

@@ -26,7 +26,7 @@ typedef struct points {
     rocl_points pub; /* first */
     rocl_collector *c;
     rocl_collectives match;
-    rocl_sorter *collective_kernels, *collective_members, *work_of_calls, *sorted;
+    rocl_sorter *work_of_calls, *sorted;
     rocl_ids *calls;                  /* by worker and name of a call: flags of its record */
     uint32_t stream_word, event_word; /* texts */
     rocl_strings *places, *handles;   /* their ids */
@@ -124,22 +124,14 @@ static rocl_status add_gpu_work(points *p, unsigned worker, const rocl_batch *b,
 {
     const rocl_event *e = rocl_batch_event(b, i);
     const rocl_capture *c = b->capture;
-    uint32_t stream, queue, agent;
-    if (b->kind == ROCL_COPY) {
-        const rocl_copy *y = &b->copies[i];
-        const bool src = y->src < c->agent_count && c->agents[y->src].type == ROCL_AGENT_GPU;
-        const bool dst = y->dst < c->agent_count && c->agents[y->dst].type == ROCL_AGENT_GPU;
-        stream = y->stream;
-        queue = y->queue;
-        agent = src ? y->src : dst ? y->dst : ROCL_NONE;
-    } else {
-        stream = b->dispatches[i].stream;
-        queue = b->dispatches[i].queue;
-        agent = b->dispatches[i].agent;
-    }
+    const rocl_work_place at = rocl_work_place_of(b->kind, e);
+    const uint32_t src = b->kind == ROCL_COPY ? b->copies[i].src : at.agent;
+    const uint32_t agent = b->kind != ROCL_COPY || rocl_is_gpu(c, src) ? src
+                           : rocl_is_gpu(c, at.agent)                  ? at.agent
+                                                                       : ROCL_NONE;
     /* They count from 1 on; 0: there is none. */
-    const uint32_t stream_plus1 = stream < c->stream_count ? stream + 1 : 0;
-    const uint32_t queue_plus1 = queue < c->queue_count ? queue + 1 : 0;
+    const uint32_t stream_plus1 = at.stream < c->stream_count ? at.stream + 1 : 0;
+    const uint32_t queue_plus1 = at.queue < c->queue_count ? at.queue + 1 : 0;
     const uint64_t numbers[] = {(uint64_t)(e->end - e->start), rocl_name_of(e),
                                 (uint64_t)stream_plus1 << 32 | queue_plus1, (uint32_t)(agent + 1)};
     return rocl_calls_ask(p->work_of_calls, worker, b, e, numbers, 4, err);
@@ -189,16 +181,15 @@ static rocl_status add_launch(void *ctx, const rocl_sort_record *question, const
     if ((!stream && v[2] >> 32) || (!queue && (uint32_t)v[2]) || !gpu)
         return rocl_fail_memory(err);
     const bool linked = call && call->thread < c->thread_count && call->start <= start;
-    rocl_status st = ROCL_OK;
     p->pub.unlinked += !linked;
     if (linked) {
         const uint64_t key[4] = {(uint64_t)call->start, point_word(LAUNCHED, index), 0, number};
         const uint64_t numbers[] = {(uint64_t)(call->end - call->start), call->name, call->thread,
                                     stream};
-        st = rocl_add_numbers(p->sorted, 0, key, numbers, 4, err);
+        const rocl_status st = rocl_add_numbers(p->sorted, 0, key, numbers, 4, err);
+        if (st != ROCL_OK)
+            return st;
     }
-    if (st != ROCL_OK)
-        return st;
     const bool copy = rocl_word_kind(question->key[3]) == ROCL_COPY;
     const uint64_t key[4] = {(uint64_t)start, point_word(BEGINS, index), question->key[3], number};
     const uint64_t numbers[] = {v[0], (uint64_t)v[1] << 2 | (uint64_t)copy << 1 | linked,
@@ -240,8 +231,8 @@ rocl_status rocl_points_start(rocl_points *self, rocl_error *err)
     points *p = (points *)self;
     rocl_collector_free_sorter(p->c, &p->work_of_calls);
     const rocl_status st = rocl_collectives_match(&p->match, add_collective, p, err);
-    rocl_collector_free_sorter(p->c, &p->collective_kernels);
-    rocl_collector_free_sorter(p->c, &p->collective_members);
+    rocl_collector_free_sorter(p->c, &p->match.kernels);
+    rocl_collector_free_sorter(p->c, &p->match.members);
     p->pub.ranks = &p->match.ranks;
     p->pub.place_count = (uint32_t)rocl_strings_count(p->places);
     p->pub.handle_count = (uint32_t)rocl_strings_count(p->handles);
@@ -309,8 +300,6 @@ rocl_status rocl_points_open(rocl_points **out, rocl_collector *c, rocl_error *e
     p->c = c;
     p->match.meetings = ROCL_BIT(ROCL_MEET_MPI);
     c->fields |= ROCL_FIELD_HANDLES;
-    p->collective_kernels = rocl_collector_sorter(c, 4);
-    p->collective_members = rocl_collector_sorter(c, 4);
     p->work_of_calls = rocl_collector_sorter(c, 4);
     p->sorted = rocl_collector_sorter(c, 4);
     p->calls = calloc(c->trace->opt.jobs, sizeof *p->calls);
@@ -318,12 +307,11 @@ rocl_status rocl_points_open(rocl_points **out, rocl_collector *c, rocl_error *e
     p->event_word = rocl_strings_put(c->trace->strings, "event", 5);
     p->places = rocl_strings_new();
     p->handles = rocl_strings_new();
-    if (!p->collective_kernels || !p->collective_members || !p->work_of_calls || !p->sorted ||
-        !p->calls || !p->places || !p->handles || p->stream_word == ROCL_NONE ||
-        p->event_word == ROCL_NONE)
+    if (!p->work_of_calls || !p->sorted || !p->calls || !p->places || !p->handles ||
+        p->stream_word == ROCL_NONE || p->event_word == ROCL_NONE)
         return rocl_fail_memory(err);
-    return rocl_collectives_open(&p->match, c->trace, p->collective_kernels, p->collective_members,
-                                 err);
+    return rocl_collectives_open(&p->match, c->trace, rocl_collector_sorter(c, 4),
+                                 rocl_collector_sorter(c, 4), err);
 }
 
 void rocl_points_close(rocl_points *self)

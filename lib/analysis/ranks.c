@@ -49,74 +49,60 @@ void rocl_rank_sums_close(rocl_rank_sums *r)
 
 static rocl_rank_work work_of(rocl_domain d)
 {
-    switch (d) {
-    case ROCL_DOMAIN_KERNELS:
-        return ROCL_RANK_KERNELS;
-    case ROCL_DOMAIN_MARKERS:
-        return ROCL_RANK_MARKERS;
-    case ROCL_DOMAIN_HIP:
-    case ROCL_DOMAIN_HSA:
-    case ROCL_DOMAIN_RCCL:
-    case ROCL_DOMAIN_ROCDECODE:
-    case ROCL_DOMAIN_ROCJPEG:
-    case ROCL_DOMAIN_KFD:
-        return ROCL_RANK_CALLS;
-    case ROCL_DOMAIN_MEMORY_COPIES:
-        return ROCL_RANK_COPIES;
-    default:
-        return ROCL_RANK_OTHERS;
-    }
+    return d == ROCL_DOMAIN_KERNELS                               ? ROCL_RANK_KERNELS
+           : d == ROCL_DOMAIN_MARKERS                             ? ROCL_RANK_MARKERS
+           : d == ROCL_DOMAIN_MEMORY_COPIES                       ? ROCL_RANK_COPIES
+           : d != ROCL_DOMAIN_OTHER && rocl_domain_infos[d].calls ? ROCL_RANK_CALLS
+                                                                  : ROCL_RANK_OTHERS;
 }
 
-/* False in *ok: memory is out. */
-static uint32_t find_traits(rocl_rank_sums *r, unsigned worker, rocl_rank_work work, uint32_t name,
-                            bool *ok)
+/* False: memory is out. */
+static bool find_traits(rocl_rank_sums *r, unsigned worker, rocl_rank_work work, uint32_t name,
+                        uint32_t *traits)
 {
     const rocl_trace *t = r->c->trace;
     const uint64_t key = (uint64_t)name * ROCL_RANK_WORKS + work;
-    uint32_t traits = rocl_ids_get(&r->traits[worker], key);
-    if (traits != ROCL_NONE)
-        return traits;
+    *traits = rocl_ids_get(&r->traits[worker], key);
+    if (*traits != ROCL_NONE)
+        return true;
     size_t n;
     const char *text = rocl_strings_get(t->strings, name, &n);
     const rocl_call_class class = rocl_classify_call(text);
-    if (work == ROCL_RANK_KERNELS)
-        traits = rocl_classify_kernel(t->classes, text, n) == ROCL_CLASS_COMMUNICATION;
-    else if (work == ROCL_RANK_COPIES)
-        traits = 0;
+    if (work == ROCL_RANK_KERNELS || work == ROCL_RANK_COPIES)
+        *traits = work == ROCL_RANK_KERNELS &&
+                  rocl_classify_kernel(t->classes, text, n) == ROCL_CLASS_COMMUNICATION;
     else if (class == ROCL_CALL_LAUNCH || class == ROCL_CALL_GRAPH)
-        traits = ROCL_RANK_LAUNCHES;
+        *traits = ROCL_RANK_LAUNCHES;
     else
-        traits = rocl_meeting_of(text, n) != ROCL_MEETINGS || !strncasecmp(text, "MPI_", 4) ||
-                 rocl_call_waits_for(text) != ROCL_WAITS_FOR_NOTHING;
-    *ok &= rocl_ids_put(&r->traits[worker], key, traits);
-    return traits;
+        *traits = rocl_meeting_of(text, n) != ROCL_MEETINGS || !strncasecmp(text, "MPI_", 4) ||
+                  rocl_call_waits_for(text) != ROCL_WAITS_FOR_NOTHING;
+    return rocl_ids_put(&r->traits[worker], key, *traits);
 }
 _Static_assert(ROCL_RANK_WAITS == 1, "it is the value of a condition");
-
-rocl_status rocl_rank_sums_add(rocl_rank_sums *r, unsigned worker, const rocl_batch *b,
-                               const rocl_event *e, uint32_t *traits, rocl_error *err)
-{
-    bool ok = true;
-    const rocl_rank_work work = work_of(rocl_domain_of(r->c->trace, b->kind, e->category));
-    *traits = 0;
-    if (work == ROCL_RANK_OTHERS && r->list->count < 2) /* nobody to compare it with */
-        return ROCL_OK;
-    rocl_rank_key k = {work, rocl_name_of(e), r->list->of[b->capture->index][e->process], 0};
-    *traits = k.traits = find_traits(r, worker, work, k.name, &ok);
-    rocl_extent_add(&r->extents[(size_t)worker * r->list->count + k.rank], e->start, e->end);
-    rocl_rank_sum *sum = ok ? rocl_keyed_at(&r->keyed, worker, &k) : NULL;
-    if (!sum)
-        return rocl_fail_memory(err);
-    sum->calls++;
-    sum->total = rocl_add_saturated(sum->total, e->end - e->start);
-    return ROCL_OK;
-}
 
 static void add_sum(rocl_rank_sum *to, const rocl_rank_sum *s)
 {
     to->calls += s->calls;
     to->total = rocl_add_saturated(to->total, s->total);
+}
+
+rocl_status rocl_rank_sums_add(rocl_rank_sums *r, unsigned worker, const rocl_batch *b,
+                               const rocl_event *e, uint32_t *traits, rocl_error *err)
+{
+    const rocl_rank_work work = work_of(rocl_domain_of(r->c->trace, b->kind, e->category));
+    *traits = 0;
+    if (work == ROCL_RANK_OTHERS && r->list->count < 2) /* nobody to compare it with */
+        return ROCL_OK;
+    rocl_rank_key k = {work, rocl_name_of(e), r->list->of[b->capture->index][e->process], 0};
+    rocl_rank_sum *sum = NULL;
+    if (find_traits(r, worker, work, k.name, &k.traits))
+        sum = rocl_keyed_at(&r->keyed, worker, &k);
+    if (!sum)
+        return rocl_fail_memory(err);
+    *traits = k.traits;
+    rocl_extent_add(&r->extents[(size_t)worker * r->list->count + k.rank], e->start, e->end);
+    add_sum(sum, &(rocl_rank_sum){1, e->end - e->start});
+    return ROCL_OK;
 }
 
 static int compare_cells(const void *a, const void *b, void *trace)
@@ -143,10 +129,9 @@ rocl_status rocl_rank_sums_finish(rocl_rank_sums *r, rocl_error *err)
 
 static bool has_events(const rocl_rank_sums *r, uint32_t i)
 {
-    uint64_t n = 0;
-    for (unsigned w = 0; w < ROCL_RANK_COPIES; w++)
-        n += r->totals[i][w].calls;
-    return n > 0;
+    const rocl_rank_sum *of = r->totals[i];
+    return of[ROCL_RANK_KERNELS].calls + of[ROCL_RANK_MARKERS].calls + of[ROCL_RANK_CALLS].calls >
+           0;
 }
 
 /* Ranks with events. */
@@ -161,9 +146,7 @@ static uint32_t count_used(const rocl_rank_sums *r)
 /* ---- the table of ranks ---------------------------------------------------------------------- */
 
 typedef struct rank_row {
-    int32_t number;
-    int64_t pid;
-    uint32_t host;
+    rocl_rank is;
     rocl_rank_sum sums[SUMS];
     int64_t all;
     double percent;
@@ -172,9 +155,11 @@ typedef struct rank_row {
 #define CELL(field) ROCL_CELL(rank_row, field)
 
 static const rocl_column rank_columns[] = {
-    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(number)},
-    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS, ROCL_CELL_BY(rocl_field_known, rank_row, pid)},
-    {"host", "Host", ROCL_UNIT_TEXT, ROCL_OTHERS, ROCL_CELL_BY(rocl_field_label, rank_row, host)},
+    {"rank", "Rank", ROCL_UNIT_COUNT, ROCL_ALWAYS, CELL(is.number)},
+    {"pid", "Process", ROCL_UNIT_COUNT, ROCL_ALWAYS,
+     ROCL_CELL_BY(rocl_field_known, rank_row, is.pid)},
+    {"host", "Host", ROCL_UNIT_TEXT, ROCL_OTHERS,
+     ROCL_CELL_BY(rocl_field_label, rank_row, is.host)},
     {"kernels", "Kernels", ROCL_UNIT_COUNT, ROCL_IN_REST, CELL(sums[ROCL_RANK_KERNELS].calls)},
     {"kernels_ns", "Kernel time", ROCL_UNIT_NS, ROCL_IN_REST, CELL(sums[ROCL_RANK_KERNELS].total)},
     {"percent", "Of kernels %", ROCL_UNIT_PERCENT, ROCL_IN_REST, CELL(percent)},
@@ -204,14 +189,12 @@ static rocl_status put_ranks(const rocl_rank_sums *r, rocl_tables *out, rocl_err
     char name[48];
     int64_t max = -1, computed = 0, all = 0;
     uint32_t worst = 0, n = 0;
-    const uint32_t used = count_used(r);
     rank_row *rows = calloc((size_t)r->list->count + 1, sizeof *rows);
     if (!rows)
         return rocl_fail_memory(err);
     for (uint32_t i = 0; i < r->list->count; i++)
         all = rocl_add_saturated(all, r->totals[i][ROCL_RANK_KERNELS].total);
     for (uint32_t i = 0; i < r->list->count; i++) {
-        const rocl_rank *q = &r->list->all[i];
         const int64_t total = r->totals[i][ROCL_RANK_KERNELS].total;
         const int64_t own = total - r->totals[i][COMMUNICATION].total;
         computed = rocl_add_saturated(computed, own);
@@ -219,15 +202,15 @@ static rocl_status put_ranks(const rocl_rank_sums *r, rocl_tables *out, rocl_err
         max = own > max ? own : max;
         if (!has_events(r, i))
             continue;
-        rows[n] = (rank_row){q->number, q->pid, q->host, {{0}}, all, rocl_percent(total, all)};
+        rows[n] = (rank_row){r->list->all[i], {{0}}, all, rocl_percent(total, all)};
         memcpy(rows[n++].sums, r->totals[i], sizeof r->totals[i]);
     }
     rocl_report_rows t = rocl_begin_table(r->c, out, &rocl_rank_table, 0);
-    if (used < 2)
+    if (n < 2)
         rocl_set_note(&t, alone);
     else if (computed) /* the one number that matters most */
         rocl_set_note(&t, "kernel time without communication max / mean = %.3f, the most in %s",
-                      (double)max * used / (double)computed,
+                      (double)max * n / (double)computed,
                       rocl_rank_name(&r->list->all[worst], name));
     rocl_add_top_rows(&t, rows, n, sizeof *rows, add_rank);
     free(rows);
@@ -245,7 +228,8 @@ typedef struct spread {
     int64_t min, max, total;
     uint32_t most; /* rank */
     /* For its row: */
-    const char *domain, *straggler_name;
+    const char *domain;
+    const rocl_rank *straggler;
     double mean, excess, imbalance;
 } spread;
 
@@ -265,7 +249,7 @@ static const rocl_column spread_columns[] = {
     {"max_total_ns", "Total max", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(max)},
     {"excess_ns", "Max - mean", ROCL_UNIT_NS, ROCL_ALWAYS, CELL(excess)},
     {"imbalance", "Max / mean", ROCL_UNIT_NUMBER, ROCL_ALWAYS, CELL(imbalance)},
-    {"straggler", "Straggler", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(straggler_name)},
+    {"straggler", "Straggler", ROCL_UNIT_TEXT, ROCL_ALWAYS, CELL(straggler)},
 };
 
 const rocl_table_def rocl_rank_imbalance_table = {
@@ -274,11 +258,9 @@ const rocl_table_def rocl_rank_imbalance_table = {
 static void add_to_spread(spread *s, const rocl_rank_cell *c)
 {
     const rocl_rank_sum *v = &c->sum;
-    bool first = s->ranks++ == 0;
-    if (first || v->total > s->max) {
-        s->max = v->total;
-        s->most = c->key.rank;
-    }
+    const bool first = s->ranks++ == 0;
+    s->most = first || v->total > s->max ? c->key.rank : s->most;
+    s->max = first || v->total > s->max ? v->total : s->max;
     s->min = first || v->total < s->min ? v->total : s->min;
     s->min_calls = first || v->calls < s->min_calls ? v->calls : s->min_calls;
     s->max_calls = v->calls > s->max_calls ? v->calls : s->max_calls;
@@ -316,13 +298,11 @@ static int compare_excess(const void *a, const void *b, void *ctx)
 {
     const rocl_rank_sums *r = ctx;
     const spread *x = a, *y = b;
-    if (x->key.work != y->key.work)
-        return x->key.work < y->key.work ? -1 : 1;
-    if ((x->key.traits ^ y->key.traits) & ROCL_RANK_WAITS)
-        return x->key.traits & ROCL_RANK_WAITS ? 1 : -1;
-    if (x->excess != y->excess && r->c->options->sort != ROCL_BY_NAME)
-        return x->excess > y->excess ? -1 : 1;
-    return rocl_compare_texts(r->c->trace, x->key.name, y->key.name);
+    int c = rocl_number_order(x->key.work, y->key.work);
+    c = c ? c : rocl_number_order(x->key.traits & ROCL_RANK_WAITS, y->key.traits & ROCL_RANK_WAITS);
+    if (!c && r->c->options->sort != ROCL_BY_NAME)
+        c = (y->excess > x->excess) - (y->excess < x->excess);
+    return c ? c : rocl_compare_texts(r->c->trace, x->key.name, y->key.name);
 }
 
 static void ignore_spread(void *into, const void *from)
@@ -346,13 +326,9 @@ static rocl_status put_spreads(const rocl_rank_sums *r, rocl_tables *out, rocl_e
         return rocl_fail_memory(err);
     qsort_r(list, n, sizeof *list, compare_excess, (void *)r);
     for (size_t i = 0; i < n; i++) {
-        char name[48];
-        rocl_rank_name(&r->list->all[list[i].most], name);
-        if (is_straggler(r, &list[i]))
-            list[i].straggler_name = rocl_tables_text(out, name, strlen(name));
+        list[i].straggler = is_straggler(r, &list[i]) ? &r->list->all[list[i].most] : NULL;
+        m += list[i].key.work == ROCL_RANK_KERNELS;
     }
-    while (m < n && list[m].key.work == ROCL_RANK_KERNELS)
-        m++;
     rocl_report_rows t = rocl_begin_table(r->c, out, &rocl_rank_imbalance_table, 0);
     if (count_used(r) < 2)
         rocl_set_note(&t, alone);
@@ -367,7 +343,8 @@ static rocl_status put_spreads(const rocl_rank_sums *r, rocl_tables *out, rocl_e
 enum { DEFAULT_NAMES = 20 };
 
 typedef struct time_row {
-    const char *domain, *rank;
+    const char *domain;
+    const rocl_rank *rank;
     uint32_t name;
     rocl_rank_sum sum;
     double relative;
@@ -394,8 +371,7 @@ static int compare_totals(const void *a, const void *b, void *ctx)
     const rocl_rank_sums *r = ctx;
     const spread *x = a, *y = b;
     int c = rocl_number_order(y->total, x->total);
-    if (!c)
-        c = rocl_number_order(x->key.work, y->key.work);
+    c = c ? c : rocl_number_order(x->key.work, y->key.work);
     return c ? c : rocl_compare_texts(r->c->trace, x->key.name, y->key.name);
 }
 
@@ -414,12 +390,7 @@ static rocl_status put_times(const rocl_rank_sums *r, rocl_tables *out, rocl_err
         const rocl_rank_cell *c = &r->cells[s->first], *end = c + s->ranks;
         names += s->ranks > 1;
         for (uint32_t k = 0; k < r->list->count && s->ranks > 1; k++) {
-            char name[48];
-            time_row row = {s->domain,
-                            rocl_rank_name(&r->list->all[k], name),
-                            s->key.name,
-                            {0},
-                            rocl_ratio(0, 0)};
+            time_row row = {s->domain, &r->list->all[k], s->key.name, {0}, rocl_ratio(0, 0)};
             if (c < end && c->key.rank == k) {
                 row.sum = c++->sum;
                 row.relative = rocl_ratio((double)row.sum.total * s->ranks, (double)s->total);

@@ -610,8 +610,16 @@ static rocl_datum cell_on_machine(const rocl_report_rows *r, const char *what, u
 rocl_datum rocl_field_gpu(const rocl_report_rows *r, const void *field)
 {
     const rocl_gpu *g = *(const rocl_gpu *const *)field;
-    const char *label = rocl_str(r->c->trace, g->label);
-    return rocl_datum_text(r->out, label, strlen(label));
+    const char *label = g ? rocl_str(r->c->trace, g->label) : "";
+    return g ? rocl_datum_text(r->out, label, strlen(label)) : (rocl_datum){0};
+}
+
+rocl_datum rocl_field_rank(const rocl_report_rows *r, const void *field)
+{
+    const rocl_rank *rank = *(const rocl_rank *const *)field;
+    char name[48];
+    return rank ? rocl_datum_text(r->out, name, strlen(rocl_rank_name(rank, name)))
+                : (rocl_datum){0};
 }
 
 rocl_datum rocl_field_agent(const rocl_report_rows *r, const void *field)

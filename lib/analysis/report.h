@@ -20,6 +20,7 @@
 #include "base/extsort.h"
 #include "base/order.h"
 #include "model/identity.h"
+#include "model/ranks.h"
 #include "model/trace.h"
 #include "table/table.h"
 
@@ -82,29 +83,6 @@ rocl_sorter *rocl_collector_sorter(rocl_collector *c, unsigned key_words);
 /* Frees it early, so that others have its memory; *sorter is one of the collector, and NULL then.
  */
 void rocl_collector_free_sorter(rocl_collector *c, rocl_sorter **sorter);
-
-enum { ROCL_RECORD_NUMBERS = 5 };
-
-/* Adds a record whose data are n numbers, ROCL_RECORD_NUMBERS at most. */
-static inline rocl_status rocl_add_numbers(rocl_sorter *s, unsigned worker, const uint64_t *key,
-                                           const uint64_t *numbers, unsigned n, rocl_error *err)
-{
-    uint8_t data[ROCL_RECORD_NUMBERS * ROCL_VARINT_MAX], *q = data;
-    for (unsigned i = 0; i < n; i++)
-        q = rocl_varint_put(q, numbers[i]);
-    return rocl_sorter_add(s, worker, key, data, (size_t)(q - data), err);
-}
-
-/* Its numbers, and zeros for those that it has not. Returns how many it has. */
-static inline unsigned rocl_read_numbers(const rocl_sort_record *rec, uint64_t *numbers, unsigned n)
-{
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    unsigned i = 0;
-    memset(numbers, 0, n * sizeof *numbers);
-    while (i < n && rocl_varint_get(&p, past, &numbers[i]))
-        i++;
-    return i;
-}
 
 /* The GPUs that a dispatch or a copy occupies: a copy those of both ends. Returns how many. */
 unsigned rocl_gpus_of(const rocl_batch *b, size_t i, const rocl_gpu *used[2]);
@@ -175,6 +153,7 @@ typedef struct rocl_column {
         const char *: rocl_field_string,                                                            \
         rocl_view: rocl_field_view,                                                                 \
         const rocl_gpu *: rocl_field_gpu,                                                           \
+        const rocl_rank *: rocl_field_rank,                                                         \
         rocl_event_ref: rocl_field_event,                                                          \
         rocl_agent_key: rocl_field_agent),                                                          \
         offsetof(row, field)
@@ -225,6 +204,7 @@ size_t rocl_rows_shown(const rocl_stats_options *o, size_t n);
 /* The line above the table; printf's. Called after rocl_begin_table. */
 void rocl_set_note(const rocl_report_rows *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+#define ROCL_N(count) (unsigned long long)(count) /* for "%llu" */
 /* Notes how many copies have no known size, after the note on times. */
 void rocl_note_unsized(const rocl_report_rows *r, uint64_t copies);
 
@@ -243,8 +223,9 @@ rocl_field_fn rocl_field_string;       /* const char *: none if it is NULL */
 rocl_field_fn rocl_field_view;         /* rocl_view: none if its text is NULL */
 rocl_field_fn rocl_field_some;         /* int64_t, uint64_t: none if it is 0 */
 rocl_field_fn rocl_field_or_none;      /* int64_t: none if it is INT64_MIN */
-rocl_field_fn
-    rocl_field_gpu; /* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines */
+/* const rocl_gpu *: "GPU 0", with " on HOST" if there are several machines; none if it is NULL. */
+rocl_field_fn rocl_field_gpu;
+rocl_field_fn rocl_field_rank;  /* const rocl_rank *: its name; none if it is NULL */
 rocl_field_fn rocl_field_agent; /* rocl_agent_key */
 rocl_field_fn rocl_field_event; /* rocl_event_ref: its id */
 /* uint32_t: a text of the trace, the name of a kernel: its class. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 
@@ -60,24 +59,19 @@ bool rocl_takes_time(uint32_t class)
            class == ROCL_TIME_COMMUNICATION || class == ROCL_TIME_COPY;
 }
 
-typedef struct candidate {
-    uint32_t name;
-    int64_t ns;
-} candidate;
-
-static int compare_candidates(const void *a, const void *b, void *ctx)
+static int compare_what_ifs(const void *a, const void *b, void *ctx)
 {
-    const candidate *x = a, *y = b;
-    const int c = rocl_number_order(y->ns, x->ns);
+    const what_if_row *x = a, *y = b;
+    const int c = rocl_number_order(y->saved, x->saved);
     return c ? c : rocl_compare_texts(ctx, x->name, y->name);
 }
 
-/* The names with the largest times on the path. */
+/* The names with the largest times on the path, which are what they could save. */
 static rocl_status choose_names(const what_ifs *w, what_if_row *rows, unsigned *count,
                                 rocl_error *err)
 {
     rocl_ids of = {0}; /* by name */
-    candidate *all = NULL;
+    what_if_row *all = NULL;
     size_t n = 0, cap = 0;
     bool good = true;
     for (size_t i = 1; i < w->count && good; i++) {
@@ -90,14 +84,14 @@ static rocl_status choose_names(const what_ifs *w, what_if_row *rows, unsigned *
             good = ROCL_GROW(all, cap, n + 1) && rocl_ids_put(&of, s->key.name, at);
             if (!good)
                 break;
-            all[n++] = (candidate){s->key.name, 0};
+            all[n++] = (what_if_row){.name = s->key.name, .factor = 2};
         }
-        all[at].ns += s->ns;
+        all[at].saved += s->ns;
     }
     if (good && n)
-        qsort_r(all, n, sizeof *all, compare_candidates, w->c->trace);
+        qsort_r(all, n, sizeof *all, compare_what_ifs, w->c->trace);
     for (*count = 0; good && *count < MOST_CHOSEN && *count < n; ++*count)
-        rows[*count] = (what_if_row){.name = all[*count].name, .factor = 2};
+        rows[*count] = all[*count];
     free(all);
     rocl_ids_free(&of);
     return good ? ROCL_OK : rocl_fail_memory(err);
@@ -140,8 +134,7 @@ static rocl_status vary_times(const what_ifs *w, what_if_row *rows, unsigned n, 
                 !(rocl_takes_time(key->class) || key->class == ROCL_TIME_OUTSIDE ||
                   key->class == ROCL_TIME_LAUNCH))
                 continue;
-            /* A name is meant in full, or as a pattern: names of kernels have brackets and stars.
-             */
+            /* Names are meant in full, or as patterns: those of kernels have brackets and stars. */
             if (key->name != r->name && (!w->c->options->what_if ||
                                          fnmatch(rocl_str(t, r->name), rocl_str(t, key->name), 0)))
                 continue;
@@ -176,13 +169,6 @@ static const rocl_column what_if_columns[] = {
 
 const rocl_table_def rocl_what_if_table = {ROCL_TAB(CRITICAL_PATH), "critical_path_what_if",
                                            "What if", ROCL_COLUMNS(what_if_columns)};
-
-static int compare_what_ifs(const void *a, const void *b, void *ctx)
-{
-    const what_if_row *x = a, *y = b;
-    const int c = rocl_number_order(y->saved, x->saved);
-    return c ? c : rocl_compare_texts(ctx, x->name, y->name);
-}
 
 rocl_status rocl_what_ifs_put(const rocl_collector *c, rocl_dependencies *d,
                               const rocl_time_sum *sums, size_t count, rocl_tables *out,

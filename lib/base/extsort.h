@@ -100,6 +100,29 @@ static inline bool rocl_next_record(rocl_sorter *s, rocl_sort_record *rec, rocl_
     return *st == ROCL_OK && more;
 }
 
+enum { ROCL_RECORD_NUMBERS = 5 };
+
+/* Adds a record whose data are n numbers, ROCL_RECORD_NUMBERS at most. */
+static inline rocl_status rocl_add_numbers(rocl_sorter *s, unsigned worker, const uint64_t *key,
+                                           const uint64_t *numbers, unsigned n, rocl_error *err)
+{
+    uint8_t data[ROCL_RECORD_NUMBERS * ROCL_VARINT_MAX], *q = data;
+    for (unsigned i = 0; i < n; i++)
+        q = rocl_varint_put(q, numbers[i]);
+    return rocl_sorter_add(s, worker, key, data, (size_t)(q - data), err);
+}
+
+/* Its numbers, and zeros for those that it has not. Returns how many it has. */
+static inline unsigned rocl_read_numbers(const rocl_sort_record *rec, uint64_t *numbers, unsigned n)
+{
+    const uint8_t *p = rec->data, *past = rec->data + rec->len;
+    unsigned i = 0;
+    memset(numbers, 0, n * sizeof *numbers);
+    while (i < n && rocl_varint_get(&p, past, &numbers[i]))
+        i++;
+    return i;
+}
+
 /* A place between records: those whose first two key words are less come before it. */
 typedef struct rocl_sort_bound {
     uint64_t word[2];

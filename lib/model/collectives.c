@@ -74,25 +74,16 @@ rocl_meeting rocl_meeting_of(const char *name, size_t n)
 double rocl_collective_bus_factor(rocl_collective_kind k, uint32_t n)
 {
     const double share = n ? (double)(n - 1) / n : 0;
-    switch (k) {
-    case ROCL_COLLECTIVE_ALLREDUCE:
-        return 2 * share;
-    case ROCL_COLLECTIVE_ALLGATHER:
-    case ROCL_COLLECTIVE_REDUCESCATTER:
-    case ROCL_COLLECTIVE_ALLTOALL:
-    case ROCL_COLLECTIVE_GATHER:
-    case ROCL_COLLECTIVE_SCATTER:
-        return share;
-    case ROCL_COLLECTIVE_BROADCAST:
-    case ROCL_COLLECTIVE_REDUCE:
-        return n > 1;
-    default:
-        return 0;
-    }
+    const double factors[ROCL_COLLECTIVE_KINDS] = {
+        [ROCL_COLLECTIVE_ALLREDUCE] = 2 * share, [ROCL_COLLECTIVE_ALLGATHER] = share,
+        [ROCL_COLLECTIVE_REDUCESCATTER] = share, [ROCL_COLLECTIVE_ALLTOALL] = share,
+        [ROCL_COLLECTIVE_GATHER] = share,        [ROCL_COLLECTIVE_SCATTER] = share,
+        [ROCL_COLLECTIVE_BROADCAST] = n > 1,     [ROCL_COLLECTIVE_REDUCE] = n > 1};
+    return factors[k];
 }
 
 /* Bytes of an element, by PyTorch's names of types; 0: unknown. */
-static uint64_t size_of_type(const char *name, size_t n)
+static uint64_t size_of_type(const rocl_arg *a)
 {
     static const struct {
         const char *word; /* what the name begins with, in any case; longer ones first */
@@ -104,9 +95,11 @@ static uint64_t size_of_type(const char *name, size_t n)
                  {"uint16", 2},      {"uint32", 4},       {"uint64", 8},         {"int", 4},
                  {"long", 8},        {"short", 2},        {"byte", 1},           {"char", 1},
                  {"bool", 1}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (n >= strlen(types[i].word) && !strncasecmp(name, types[i].word, strlen(types[i].word)))
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const size_t n = strlen(types[i].word);
+        if (a->value_len >= n && !strncasecmp(a->value, types[i].word, n))
             return types[i].size;
+    }
     return 0;
 }
 
@@ -121,11 +114,6 @@ typedef struct signature {
     uint32_t kind, name; /* text: of the kernel */
     uint64_t bytes;
 } signature;
-
-typedef struct rocl_collective_worker {
-    rocl_ids is;       /* by text of a kernel: is it one of communication? */
-    rocl_ids meetings; /* by text of a range: rocl_meeting */
-} rocl_collective_worker;
 
 enum { NAME, IN, OUT, TYPE, GROUP, RANKS, SIZE, SEQUENCE, WORDS };
 static const char *const argument_names[WORDS] = {
@@ -156,19 +144,18 @@ rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorte
     c->participant_keys = rocl_strings_new();
     c->communicator_keys = rocl_strings_new();
     c->signatures = rocl_strings_new();
-    c->workers = calloc(t->opt.jobs, sizeof *c->workers);
-    if (!c->participant_keys || !c->communicator_keys || !c->signatures || !c->workers)
-        return rocl_fail_memory(err);
-    return rocl_rank_list_make(&c->ranks, t, err);
+    c->known = calloc(t->opt.jobs, sizeof *c->known);
+    return kernels && members && c->participant_keys && c->communicator_keys && c->signatures &&
+                   c->known
+               ? rocl_rank_list_make(&c->ranks, t, err)
+               : rocl_fail_memory(err);
 }
 
 void rocl_collectives_close(rocl_collectives *c)
 {
-    for (unsigned w = 0; c->workers && w < c->trace->opt.jobs; w++) {
-        rocl_ids_free(&c->workers[w].is);
-        rocl_ids_free(&c->workers[w].meetings);
-    }
-    free(c->workers);
+    for (unsigned w = 0; c->known && w < c->trace->opt.jobs; w++)
+        rocl_ids_free(&c->known[w]);
+    free(c->known);
     rocl_strings_free(c->participant_keys);
     rocl_strings_free(c->communicator_keys);
     rocl_strings_free(c->signatures);
@@ -181,18 +168,26 @@ void rocl_collectives_close(rocl_collectives *c)
     free(c->lengths);
 }
 
-/* Is a kernel of this name one of communication? False in *ok: memory is out. */
-static bool is_communication(rocl_collectives *c, unsigned worker, uint32_t name, bool *ok)
+/* In what ranks meet that have a kernel, or a range, of this name. False: memory is out. */
+static bool find_meeting(rocl_collectives *c, unsigned worker, uint32_t name, bool range,
+                         uint32_t *meeting)
 {
-    const uint32_t known = rocl_ids_get(&c->workers[worker].is, name);
-    size_t n;
-    if (known != ROCL_NONE)
-        return known;
+    const uint64_t key = (uint64_t)name << 1 | range;
+    uint64_t number;
+    size_t n, stem;
+    *meeting = rocl_ids_get(&c->known[worker], key);
+    if (*meeting != ROCL_NONE)
+        return true;
     const char *text = rocl_strings_get(c->trace->strings, name, &n);
-    const bool is = rocl_classify_kernel(c->trace->classes, text, n) == ROCL_CLASS_COMMUNICATION ||
-                    memmem(text, n, "nccl", 4) || memmem(text, n, "rccl", 4);
-    *ok &= rocl_ids_put(&c->workers[worker].is, name, is);
-    return is;
+    *meeting = range ? rocl_meeting_of(text, n) : ROCL_MEETINGS;
+    if (range && *meeting == ROCL_MEETINGS &&
+        rocl_step_names_match(c->trace->steps, text, n, &stem, &number))
+        *meeting = ROCL_MEET_STEPS;
+    else if (!range &&
+             (rocl_classify_kernel(c->trace->classes, text, n) == ROCL_CLASS_COMMUNICATION ||
+              memmem(text, n, "nccl", 4) || memmem(text, n, "rccl", 4)))
+        *meeting = ROCL_MEET_KERNELS;
+    return rocl_ids_put(&c->known[worker], key, *meeting);
 }
 
 static uint64_t number_of(const rocl_arg *a)
@@ -204,44 +199,6 @@ static uint64_t number_of(const rocl_arg *a)
             return 0;
     }
     return v;
-}
-
-static uint32_t put_text(rocl_collectives *c, const rocl_arg *a)
-{
-    return a ? rocl_strings_put(c->trace->strings, a->value, a->value_len) : 0;
-}
-
-/* The collective of a kernel, by its arguments, else by its name. *sequence: 0: none. */
-static void read_kernel(rocl_collectives *c, const rocl_batch *b, const rocl_dispatch *d,
-                        rocl_communicator *comm, signature *s, uint64_t *sequence)
-{
-    const rocl_arg *of[WORDS] = {0};
-    size_t n;
-    for (uint32_t i = 0; i < d->arg_count; i++) {
-        const rocl_arg *a = &b->args[d->arg_first + i];
-        const char *name = rocl_strings_get(c->trace->strings, a->name, &n);
-        const unsigned w = word_of(name, n);
-        if (w < WORDS)
-            of[w] = a;
-    }
-    *sequence = 0;
-    *s = (signature){.name = d->e.name == ROCL_NONE ? 0 : d->e.name};
-    if (!of[NAME]) {
-        const char *name = rocl_strings_get(c->trace->strings, s->name, &n);
-        *comm = (rocl_communicator){.kernel = s->name};
-        s->kind = rocl_collective_kind_of(name, n);
-        return;
-    }
-    s->kind = rocl_collective_kind_of(of[NAME]->value, of[NAME]->value_len);
-    const uint64_t in = of[IN] ? number_of(of[IN]) : 0, out = of[OUT] ? number_of(of[OUT]) : 0;
-    const uint64_t size = of[TYPE] ? size_of_type(of[TYPE]->value, of[TYPE]->value_len) : 0;
-    if (__builtin_mul_overflow(in > out ? in : out, size, &s->bytes))
-        s->bytes = 0;
-    const uint64_t group = of[SIZE] ? number_of(of[SIZE]) : 0;
-    *comm = (rocl_communicator){.name = put_text(c, of[GROUP]),
-                                .ranks = put_text(c, of[RANKS]),
-                                .size = group < UINT32_MAX ? (uint32_t)group : 0};
-    *sequence = of[SEQUENCE] ? number_of(of[SEQUENCE]) + 1 : 0;
 }
 
 static rocl_status add_member(rocl_collectives *c, unsigned worker, const rocl_batch *b,
@@ -259,31 +216,52 @@ static rocl_status add_member(rocl_collectives *c, unsigned worker, const rocl_b
     const uint64_t key[4] = {(uint64_t)in << 32 | who, (uint64_t)e->start, b->capture->index,
                              rocl_row_word(e->id, b->kind)};
     const uint64_t numbers[] = {(uint64_t)(e->end - e->start), what, sequence};
-    uint8_t data[3 * ROCL_VARINT_MAX], *q = data;
-    for (unsigned k = 0; k < 3; k++)
-        q = rocl_varint_put(q, numbers[k]);
-    return rocl_sorter_add(c->kernels, worker, key, data, (size_t)(q - data), err);
+    return rocl_add_numbers(c->kernels, worker, key, numbers, 3, err);
 }
 
-/* A call or marker, if ranks meet in it. */
-static rocl_status add_range(rocl_collectives *c, unsigned worker, const rocl_batch *b,
-                             const rocl_event *e, rocl_error *err)
+/* A kernel of communication: its collective is said by its arguments, else by its name. */
+static rocl_status add_kernel(rocl_collectives *c, unsigned worker, const rocl_batch *b,
+                              const rocl_dispatch *d, rocl_error *err)
 {
-    rocl_ids *known = &c->workers[worker].meetings;
-    const uint32_t text = e->name == ROCL_NONE ? 0 : e->name;
-    uint32_t meeting = rocl_ids_get(known, text);
+    static const rocl_arg none = {.value = ""};
+    rocl_strings *texts = c->trace->strings;
+    const rocl_arg *of[WORDS];
+    size_t n;
+    for (unsigned w = 0; w < WORDS; w++)
+        of[w] = &none;
+    for (uint32_t i = 0; i < d->arg_count; i++) {
+        const rocl_arg *a = &b->args[d->arg_first + i];
+        const char *name = rocl_strings_get(texts, a->name, &n);
+        const unsigned w = word_of(name, n);
+        if (w < WORDS)
+            of[w] = a;
+    }
+    const bool known = of[NAME] != &none;
+    const uint64_t in = number_of(of[IN]), out = number_of(of[OUT]), size = number_of(of[SIZE]);
+    const char *name = rocl_strings_get(texts, rocl_name_of(&d->e), &n);
+    rocl_communicator comm = {.kernel = rocl_name_of(&d->e)};
+    signature s = {.kind = known ? rocl_collective_kind_of(of[NAME]->value, of[NAME]->value_len)
+                                 : rocl_collective_kind_of(name, n),
+                   .name = rocl_name_of(&d->e)};
+    if (known)
+        comm = (rocl_communicator){
+            .name = rocl_strings_put(texts, of[GROUP]->value, of[GROUP]->value_len),
+            .ranks = rocl_strings_put(texts, of[RANKS]->value, of[RANKS]->value_len),
+            .size = size < UINT32_MAX ? (uint32_t)size : 0};
+    if (!known || __builtin_mul_overflow(in > out ? in : out, size_of_type(of[TYPE]), &s.bytes))
+        s.bytes = 0;
+    return add_member(c, worker, b, &d->e, rocl_gpu_of(b->capture, d->agent), &comm, &s,
+                      known && of[SEQUENCE] != &none ? number_of(of[SEQUENCE]) + 1 : 0, err);
+}
+
+/* A call or marker in which ranks meet. */
+static rocl_status add_range(rocl_collectives *c, unsigned worker, const rocl_batch *b,
+                             const rocl_event *e, uint32_t meeting, rocl_error *err)
+{
+    const uint32_t text = rocl_name_of(e);
     uint64_t number;
     size_t n, stem;
-    if (meeting == ROCL_NONE) {
-        const char *name = rocl_strings_get(c->trace->strings, text, &n);
-        meeting = rocl_meeting_of(name, n);
-        if (meeting == ROCL_MEETINGS &&
-            rocl_step_names_match(c->trace->steps, name, n, &stem, &number))
-            meeting = ROCL_MEET_STEPS;
-        if (!rocl_ids_put(known, text, meeting))
-            return rocl_fail_memory(err);
-    }
-    if (!(c->meetings >> meeting & 1) || e->thread >= b->capture->thread_count ||
+    if (e->thread >= b->capture->thread_count ||
         (meeting == ROCL_MEET_STEPS && b->kind != ROCL_MARKER))
         return ROCL_OK;
     const char *name = rocl_strings_get(c->trace->strings, text, &n);
@@ -301,49 +279,43 @@ rocl_status rocl_collectives_add(rocl_collectives *c, unsigned worker, const roc
                                  rocl_error *err)
 {
     const bool ranges = b->kind != ROCL_DISPATCH;
-    bool ok = true;
+    const uint32_t wanted = ranges ? c->meetings : ROCL_BIT(ROCL_MEET_KERNELS);
     rocl_status st = ROCL_OK;
     if (ranges && (!c->meetings || c->ranks.count < 2))
         return ROCL_OK;
-    for (size_t i = 0; i < b->count && st == ROCL_OK && ok; i++) {
-        rocl_communicator comm;
-        signature s;
-        uint64_t sequence;
-        if (ranges) {
-            st = add_range(c, worker, b, &b->regions[i].e, err);
-            continue;
-        }
-        const rocl_dispatch *d = &b->dispatches[i];
-        if (!is_communication(c, worker, d->e.name == ROCL_NONE ? 0 : d->e.name, &ok) || !ok)
-            continue;
-        read_kernel(c, b, d, &comm, &s, &sequence);
-        st = add_member(c, worker, b, &d->e, rocl_gpu_of(b->capture, d->agent), &comm, &s, sequence,
-                        err);
+    for (size_t i = 0; i < b->count && st == ROCL_OK; i++) {
+        const rocl_event *e = rocl_batch_event(b, i);
+        uint32_t meeting;
+        if (!find_meeting(c, worker, rocl_name_of(e), ranges, &meeting))
+            st = rocl_fail_memory(err);
+        else if (wanted >> meeting & 1)
+            st = ranges ? add_range(c, worker, b, e, meeting, err)
+                        : add_kernel(c, worker, b, &b->dispatches[i], err);
     }
-    return st == ROCL_OK && !ok ? rocl_fail_memory(err) : st;
+    return st;
 }
 
 /* ---- the order of participants and communicators --------------------------------------------- */
 
+static const void *key_of(const rocl_strings *keys, uint32_t id)
+{
+    return rocl_strings_get(keys, id, NULL);
+}
+
 static int compare_participants(const void *a, const void *b, void *ctx)
 {
     const rocl_collectives *c = ctx;
-    const participant_key *x =
-        (const void *)rocl_strings_get(c->participant_keys, *(const uint32_t *)a, NULL);
-    const participant_key *y =
-        (const void *)rocl_strings_get(c->participant_keys, *(const uint32_t *)b, NULL);
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->gpu_plus1 > y->gpu_plus1) - (x->gpu_plus1 < y->gpu_plus1);
+    const participant_key *x = key_of(c->participant_keys, *(const uint32_t *)a);
+    const participant_key *y = key_of(c->participant_keys, *(const uint32_t *)b);
+    const int order = rocl_number_order(x->rank, y->rank);
+    return order ? order : rocl_number_order(x->gpu_plus1, y->gpu_plus1);
 }
 
 static int compare_communicators(const void *a, const void *b, void *ctx)
 {
     const rocl_collectives *c = ctx;
-    const uint32_t *x =
-        (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)a, NULL);
-    const uint32_t *y =
-        (const void *)rocl_strings_get(c->communicator_keys, *(const uint32_t *)b, NULL);
+    const uint32_t *x = key_of(c->communicator_keys, *(const uint32_t *)a);
+    const uint32_t *y = key_of(c->communicator_keys, *(const uint32_t *)b);
     for (unsigned i = 0; i < 3; i++) { /* three texts, and two numbers */
         size_t n, m;
         const char *p = rocl_strings_get(c->trace->strings, x[i], &n);
@@ -352,7 +324,7 @@ static int compare_communicators(const void *a, const void *b, void *ctx)
         if (order)
             return order;
     }
-    return x[3] != y[3] ? (x[3] > y[3]) - (x[3] < y[3]) : (x[4] > y[4]) - (x[4] < y[4]);
+    return x[3] != y[3] ? rocl_number_order(x[3], y[3]) : rocl_number_order(x[4], y[4]);
 }
 _Static_assert(offsetof(rocl_communicator, kernel) == 8 &&
                    offsetof(rocl_communicator, meeting) == 16,
@@ -387,14 +359,12 @@ static rocl_status order_all(rocl_collectives *c, rocl_error *err)
     const bool ok = who && in && c->participant_of && c->communicator_of && c->participants &&
                     c->communicators && c->seen && c->lengths;
     for (size_t i = 0; ok && i + 1 < n; i++) {
-        const participant_key *p =
-            (const void *)rocl_strings_get(c->participant_keys, who[i], NULL);
+        const participant_key *p = key_of(c->participant_keys, who[i]);
         c->participants[i] =
             (rocl_participant){p->rank, p->gpu_plus1 ? &c->trace->gpus[p->gpu_plus1 - 1] : NULL};
     }
     for (size_t i = 0; ok && i + 1 < m; i++)
-        memcpy(&c->communicators[i], rocl_strings_get(c->communicator_keys, in[i], NULL),
-               sizeof *c->communicators);
+        c->communicators[i] = *(const rocl_communicator *)key_of(c->communicator_keys, in[i]);
     c->participant_count = (uint32_t)(n - 1);
     c->communicator_count = (uint32_t)(m - 1);
     free(who);
@@ -402,32 +372,18 @@ static rocl_status order_all(rocl_collectives *c, rocl_error *err)
     return ok ? ROCL_OK : rocl_fail_memory(err);
 }
 
+/* GPUs are in one array; without a GPU first. */
+ROCL_COMPARE_MEMBERS(compare_places, rocl_participant, rank, gpu)
+
 uint32_t rocl_collectives_find(const rocl_collectives *c, uint32_t rank, const rocl_gpu *gpu)
 {
-    uint32_t low = 0, high = c->participant_count;
-    while (low < high) {
-        const uint32_t mid = low + (high - low) / 2;
-        const rocl_participant *p = &c->participants[mid];
-        if (p->rank == rank && p->gpu == gpu)
-            return mid;
-        if (p->rank < rank || (p->rank == rank && (uintptr_t)p->gpu < (uintptr_t)gpu))
-            low = mid + 1; /* GPUs are in one array; without a GPU first */
-        else
-            high = mid;
-    }
-    return ROCL_NONE;
+    const rocl_participant wanted = {rank, gpu},
+                           *p = bsearch(&wanted, c->participants, c->participant_count,
+                                        sizeof wanted, compare_places);
+    return p ? (uint32_t)(p - c->participants) : ROCL_NONE;
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
-
-static bool read_numbers(const rocl_sort_record *rec, uint64_t *v, unsigned n)
-{
-    const uint8_t *p = rec->data, *past = rec->data + rec->len;
-    unsigned i = 0;
-    while (i < n && rocl_varint_get(&p, past, &v[i]))
-        i++;
-    return i == n;
-}
 
 /* Where a participant is in the order of a communicator. */
 typedef struct place {
@@ -462,8 +418,8 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
     if (st == ROCL_OK)
         st = order_all(c, err);
     while (rocl_next_record(c->kernels, &rec, &st, err)) {
-        uint64_t v[3] = {0}; /* duration, signature, sequence */
-        read_numbers(&rec, v, 3);
+        uint64_t v[3]; /* duration, signature, sequence */
+        rocl_read_numbers(&rec, v, 3);
         const uint32_t in = c->communicator_of[rec.key[0] >> 32],
                        who = c->participant_of[(uint32_t)rec.key[0]];
         if (rec.key[0] != at.key) {
@@ -477,7 +433,7 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
             at.until = (int64_t)(rec.key[1] + v[0]);
             at.length++;
         }
-        const signature *s = (const void *)rocl_strings_get(c->signatures, (uint32_t)v[1], NULL);
+        const signature *s = key_of(c->signatures, (uint32_t)v[1]);
         if (s->kind == ROCL_COLLECTIVE_POINT) {
             const rocl_collective_member m = {who, (uint32_t)rec.key[2], rec.key[3],
                                               (int64_t)rec.key[1], (int64_t)(rec.key[1] + v[0])};
@@ -491,10 +447,7 @@ static rocl_status number_kernels(rocl_collectives *c, rocl_collective_fn *fn, v
         at.sequence = v[2];
         const uint64_t key[4] = {(uint64_t)in << 32 | at.epoch, v[2], at.again, who};
         const uint64_t numbers[] = {rec.key[1], v[0], v[1] << 32 | rec.key[2], rec.key[3]};
-        uint8_t data[4 * ROCL_VARINT_MAX], *q = data;
-        for (unsigned k = 0; k < 4; k++)
-            q = rocl_varint_put(q, numbers[k]);
-        st = rocl_sorter_add(c->members, 0, key, data, (size_t)(q - data), err);
+        st = rocl_add_numbers(c->members, 0, key, numbers, 4, err);
     }
     if (st == ROCL_OK)
         end_place(c, &at);
@@ -515,9 +468,8 @@ static rocl_status hand_out(const rocl_collectives *c, gathering *g, rocl_collec
     if (!g->k.count)
         return ROCL_OK;
     const rocl_communicator *comm = &c->communicators[g->k.communicator];
-    g->k.expected = comm->size                       ? comm->size
-                    : c->seen[g->k.communicator] > 1 ? c->seen[g->k.communicator]
-                                                     : 0;
+    const uint32_t seen = c->seen[g->k.communicator];
+    g->k.expected = comm->size ? comm->size : seen > 1 ? seen : 0;
     g->k.mixed |= c->lengths[g->k.communicator] == UINT64_MAX;
     g->k.members = g->members;
     const rocl_status st = fn(ctx, &g->k, err);
@@ -534,10 +486,9 @@ rocl_status rocl_collectives_match(rocl_collectives *c, rocl_collective_fn *fn, 
     if (st == ROCL_OK)
         st = rocl_sorter_start(c->members, err);
     while (rocl_next_record(c->members, &rec, &st, err)) {
-        uint64_t v[4] = {0}; /* start, duration, signature and capture, row */
-        read_numbers(&rec, v, 4);
-        const signature *s =
-            (const void *)rocl_strings_get(c->signatures, (uint32_t)(v[2] >> 32), NULL);
+        uint64_t v[4]; /* start, duration, signature and capture, row */
+        rocl_read_numbers(&rec, v, 4);
+        const signature *s = key_of(c->signatures, (uint32_t)(v[2] >> 32));
         if (g.k.count && memcmp(g.key, rec.key, sizeof g.key))
             st = hand_out(c, &g, fn, ctx, err);
         if (st == ROCL_OK && !ROCL_GROW(g.members, g.cap, (size_t)g.k.count + 1))

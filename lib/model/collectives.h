@@ -105,13 +105,14 @@ typedef struct rocl_collectives {
     /* The rest is of collectives.c. */
     rocl_sorter *kernels, *members; /* the caller's */
     rocl_strings *participant_keys, *communicator_keys, *signatures;
-    struct rocl_collective_worker *workers;
+    rocl_ids *known; /* by worker, and text of a kernel or a range: rocl_meeting */
     uint32_t *participant_of, *communicator_of; /* from ids of keys */
     uint32_t *seen;                             /* by communicator: participants */
     uint64_t *lengths; /* by communicator: ranges of each participant; UINT64_MAX: they differ */
 } rocl_collectives;
 
-/* *c is zeroed before. The sorters, of four words each, stay the caller's, and live as long. */
+/* *c is zeroed before. The sorters, of four words each, stay the caller's, and live as long; NULL:
+ * memory is out. */
 rocl_status rocl_collectives_open(rocl_collectives *c, rocl_trace *t, rocl_sorter *kernels,
                                   rocl_sorter *members, rocl_error *err);
 void rocl_collectives_close(rocl_collectives *c);

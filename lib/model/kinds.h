@@ -139,6 +139,11 @@ typedef union rocl_any_record {
     rocl_flow flow;
 } rocl_any_record;
 
+static inline uint32_t rocl_name_of(const rocl_event *e)
+{
+    return e->name == ROCL_NONE ? 0 : e->name;
+}
+
 /* The i-th event of a batch whose records have `size` bytes: rocl_batch_event() for loops. */
 static inline rocl_event *rocl_event_at(const rocl_batch *b, size_t size, size_t i)
 {
