@@ -260,7 +260,7 @@ END
         grep -q 'nothing$' out && [ "$(grep -c . out)" -lt 2 ] && fail "$command: nothing"
         true
     done <commands
-    rocline recipes | grep -q '^  Question  Which kernels take the time?'
+    rocline recipes | grep -q '^ *[0-9]*\. Which kernels take the time? (time)$'
 }
 
 @test "every option of these commands is in rocline-show(1), or in rocline(7)" {
