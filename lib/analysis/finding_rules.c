@@ -88,23 +88,22 @@ static const char no_copies[] = "no copies were recorded";
 /* ---- rules on GPUs that wait ----------------------------------------------------------------- */
 
 /* The time of a class of gaps on the GPU of a row; *known: the classes have most of its idle time.
- */
-static double time_of_class(const engine *a, const rocl_table *overlap, size_t row,
-                            const char *class, double *count, bool *known)
+ * Its gaps are the rows from *at on, which ends behind them: both tables have GPUs in one order. */
+static double time_of_class(const rocl_table *gaps, size_t *at, const rocl_table *overlap,
+                            size_t row, const char *class, double *count, bool *known)
 {
-    const rocl_table *gaps = find(a, "gap_classes");
     double all = 0, own = 0;
-    for (size_t i = 0; i < gaps->row_count; i++) {
-        const char *of = text_in(gaps, i, "class");
-        /* While copies run, it is not idle. */
-        if (strcmp(text_in(gaps, i, "gpu"), text_in(overlap, row, "gpu")) != 0 ||
-            !strcmp(of, "tail") || !strcmp(of, "copy"))
+    for (;
+         *at < gaps->row_count && !strcmp(text_in(gaps, *at, "gpu"), text_in(overlap, row, "gpu"));
+         ++*at) {
+        const char *of = text_in(gaps, *at, "class");
+        if (!strcmp(of, "tail") || !strcmp(of, "copy")) /* while copies run, it is not idle */
             continue;
-        all += number_in(gaps, i, "total_ns");
+        all += number_in(gaps, *at, "total_ns");
         if (strcmp(of, class) != 0)
             continue;
-        own += number_in(gaps, i, "total_ns");
-        *count = number_in(gaps, i, "count");
+        own += number_in(gaps, *at, "total_ns");
+        *count = number_in(gaps, *at, "count");
     }
     *known = number_in(overlap, row, "idle_ns") - all <= own;
     return own;
@@ -134,12 +133,13 @@ static void point_at_gap(finding *f, const rocl_table *t, size_t row)
 static const char *check_gaps(engine *a, const rocl_table *overlap, const char *class,
                               const char *what, double long_ns, const char *long_what)
 {
+    const rocl_table *gaps = find(a, "gap_classes");
     double most = 0, most_ns = 0, count = 0, most_count = 0;
-    size_t row = 0;
+    size_t row = 0, at = 0;
     bool known;
     for (size_t i = 0; i < overlap->row_count; i++) {
         const double wall = number_in(overlap, i, "wall_ns");
-        const double ns = time_of_class(a, overlap, i, class, &count, &known);
+        const double ns = time_of_class(gaps, &at, overlap, i, class, &count, &known);
         if (known && wall > 0 && ns / wall > most && has_work(overlap, i)) {
             most = ns / wall;
             most_ns = ns;
@@ -208,7 +208,10 @@ static const char *check_idle(engine *a, const rocl_table *overlap)
     const char *gpu = text_in(overlap, row, "gpu");
     const double ns = number_in(overlap, row, "idle_ns");
     double count = 0;
-    const double unknown = time_of_class(a, overlap, row, "unknown", &count, &known);
+    size_t at = 0;
+    while (at < gaps->row_count && strcmp(text_in(gaps, at, "gpu"), gpu) != 0)
+        at++;
+    const double unknown = time_of_class(gaps, &at, overlap, row, "unknown", &count, &known);
     if (known && unknown < ns / 2)
         return NULL; /* the other rules have causes */
     finding *f = add_finding(a,
