@@ -207,7 +207,7 @@ int64_t rocl_group_others(const rocl_group *g)
 /* No GPU has larger workgroups, and none has faster memory. */
 enum { WORKGROUP_MOST = 1024, RATE_MOST = 20000 /* GB/s */, RATE_BYTES = 1 << 20 };
 
-static uint64_t product(const uint32_t n[3])
+static uint64_t multiply_sizes(const uint32_t n[3])
 {
     return (uint64_t)n[0] * n[1] * n[2];
 }
@@ -217,7 +217,7 @@ static bool look_at_kernel(rocl_facts *f, rocl_facts_worker *w, const rocl_batch
                            const rocl_dispatch *d, batch_facts *to)
 {
     const int64_t ns = d->e.end - d->e.start;
-    const uint64_t items = product(d->workgroup), grid = product(d->grid);
+    const uint64_t items = multiply_sizes(d->workgroup), grid = multiply_sizes(d->grid);
     const uint32_t kind = d->graph_exec_id ? ROCL_GRAPH : ROCL_DISPATCH;
     const bool below = d->grid[0] < d->workgroup[0] || d->grid[1] < d->workgroup[1] ||
                        d->grid[2] < d->workgroup[2];

@@ -72,7 +72,7 @@ static finding *add_finding(engine *a, const char *what_stands_out, double gain,
 }
 
 /* Its place is the GPU of a row. */
-static void place(finding *f, const rocl_table *overlap, size_t row)
+static void place_at_gpu(finding *f, const rocl_table *overlap, size_t row)
 {
     const rocl_datum *rank = rocl_table_find_cell(overlap, row, "rank");
     f->where = text_in(overlap, row, "gpu");
@@ -158,14 +158,15 @@ static const char *check_gaps(engine *a, const rocl_table *overlap, const char *
     char each[32], kernel[32];
     const double work =
         number_in(overlap, row, "compute_ns") + number_in(overlap, row, "exposed_communication_ns");
-    finding *f = add_finding(a, most_ns > long_ns * most_count ? long_what : what, most_ns,
-                             "%.80s waits so for %.1f %% of its time, %.1f %% of its idle time: "
-                             "%.0f times, %s on average; its kernels take %s on average%s%.*s%s",
-                             gpu, 100 * most, 100 * most_ns / fmax(idle, 1), most_count,
-                             rocl_time_text(each, (int64_t)(most_ns / most_count)),
-                             rocl_time_text(kernel, kernels > 0 ? (int64_t)(work / kernels) : 0),
-                             *host ? "; in the longest gap the host was in " : "", CUT(host));
-    place(f, overlap, row);
+    finding *f = add_finding(
+        a, most_ns > long_ns * most_count ? long_what : what, most_ns,
+        "%.80s is idle like that for %.1f %% of its time, %.1f %% of all its idle time: "
+        "%.0f times, %s on average; its kernels take %s on average%s%.*s%s",
+        gpu, 100 * most, 100 * most_ns / fmax(idle, 1), most_count,
+        rocl_time_text(each, (int64_t)(most_ns / most_count)),
+        rocl_time_text(kernel, kernels > 0 ? (int64_t)(work / kernels) : 0),
+        *host ? "; in the longest gap the host was in " : "", CUT(host));
+    place_at_gpu(f, overlap, row);
     point_at_gap(f, longest, gap);
     return NULL;
 }
@@ -218,7 +219,7 @@ static const char *check_idle(engine *a, const rocl_table *overlap)
                              known ? "A GPU waits, and the trace does not tell for what"
                                    : "A GPU waits, mostly in gaps that options leave out",
                              ns, "%.80s is idle for %.1f %% of its time", gpu, 100 * idle);
-    place(f, overlap, row);
+    place_at_gpu(f, overlap, row);
     f->record = gaps->note; /* it says what to record */
     point_at_gap(f, find(a, "longest_gaps"), longest_gap(find(a, "longest_gaps"), gpu, "unknown"));
     return NULL;
@@ -231,11 +232,11 @@ static const char *check_exposed_communication(engine *a, const rocl_table *over
     size_t row = 0;
     const double share = largest_share(overlap, "exposed_communication_ns", &row);
     if (share > 0.1)
-        place(add_finding(a, "Communication is not hidden behind kernels",
-                          number_in(overlap, row, "exposed_communication_ns"),
-                          "%.1f %% of the time of %.80s is communication alone", 100 * share,
-                          text_in(overlap, row, "gpu")),
-              overlap, row);
+        place_at_gpu(add_finding(a, "Communication is not hidden behind kernels",
+                                 number_in(overlap, row, "exposed_communication_ns"),
+                                 "%.1f %% of the time of %.80s is communication alone", 100 * share,
+                                 text_in(overlap, row, "gpu")),
+                     overlap, row);
     return NULL;
 }
 
@@ -245,14 +246,15 @@ static const char *check_memory_transfers(engine *a, const rocl_table *overlap)
     const double share = largest_share(overlap, "exposed_copy_ns", &row);
     const double ns = number_in(overlap, row, "exposed_copy_ns");
     if (share > 0.1)
-        place(add_finding(a,
-                          ns > number_in(overlap, row, "compute_ns")
-                              ? "Memory transfers are the bottleneck: copies run alone for longer "
-                                "than kernels run"
-                              : "Copies are not hidden behind kernels",
-                          ns, "%.1f %% of the time of %.80s is copies alone", 100 * share,
-                          text_in(overlap, row, "gpu")),
-              overlap, row);
+        place_at_gpu(
+            add_finding(a,
+                        ns > number_in(overlap, row, "compute_ns")
+                            ? "Memory transfers are the bottleneck: copies run alone for longer "
+                              "than kernels run"
+                            : "Copies are not hidden behind kernels",
+                        ns, "%.1f %% of the time of %.80s is copies alone", 100 * share,
+                        text_in(overlap, row, "gpu")),
+            overlap, row);
     return sum_of(overlap, "copies") > 0 ? NULL : no_copies;
 }
 
@@ -273,7 +275,7 @@ static const char *check_good_pipelining(engine *a, const rocl_table *overlap)
                                  "beside kernels",
                                  100 * copy / wall, text_in(overlap, i, "gpu"), 100 * both / copy);
         f->level = "good";
-        place(f, overlap, i);
+        place_at_gpu(f, overlap, i);
         break;
     }
     return sum_of(overlap, "copies") > 0 ? NULL : no_copies;
@@ -426,7 +428,7 @@ static const char *check_unequal_gpus(engine *a, const rocl_table *overlap, bool
         gpus == 2 ? "%.80s computes for %.2f times the time of the other GPU, with %.0f kernels"
                   : "%.80s computes for %.2f times the mean of the other GPUs, with %.0f kernels",
         gpu, most / others, own);
-    place(f, overlap, row);
+    place_at_gpu(f, overlap, row);
     return NULL;
 }
 

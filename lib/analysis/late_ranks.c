@@ -349,7 +349,7 @@ typedef struct late_row {
 /* The cause, and a name that is a quarter of it. A launch may wait for kernels before it, and the
  * host, if any of it is recorded, has the rest of the time. If ranks wait elsewhere, as for calls
  * of RCCL, only names of the host tell. */
-static void explain(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row *row)
+static void find_cause(const rocl_late_ranks *l, const rocl_rank_sums *s, late_row *row)
 {
     const rocl_rank_sum *all = s->totals[row->index];
     const bool host =
@@ -521,7 +521,7 @@ rocl_status rocl_late_ranks_put(rocl_late_ranks *l, const rocl_rank_sums *s, roc
                 most = row;
             if (row.chance >= LATE)
                 continue;
-            explain(l, s, &row);
+            find_cause(l, s, &row);
             rows[n++] = row;
         }
     }

@@ -301,6 +301,15 @@ END
         "rocpd2csv -o - --kinds kernel '$FIXTURES/schema-3.0.0.db' >/dev/full"
     [ "$status" -eq 4 ] || fail "csv to /dev/full"
     says "No space left"
+    # Also where an answer has another exit code of its own: a limit (6), an unusable trace (3).
+    printf '{"traceEvents": [%s]}' "$(for i in {0..99}; do printf '%s{"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": %d, "dur": 1, "args": {"correlation": %d}}' "${i/#0/}" $((i * 10)) $((i + 1)) | sed 's/^[0-9]*{/{/; s/^/,/'; done | cut -c2-)" >unusable.json
+    try 3 rocstats doctor -q unusable.json
+    for line in "rocline doctor -q --format json unusable.json" \
+        "rocstats compare -q --fail-over-total 1 --format json '$FIXTURES/rank0.db' '$FIXTURES/rank1.db'"; do
+        run --separate-stderr bash -c "$line >/dev/full"
+        [ "$status" -eq 4 ] || fail "$line: exit code $status"
+        says "No space left"
+    done
 }
 
 @test "closed standard output: exit code 4" {

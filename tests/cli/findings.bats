@@ -240,10 +240,10 @@ PYTHON
     idle() { # ARGUMENT...
         rocstats overlap gaps --findings --format json "$@" | jq -r '.tables[] | select(.key == "findings").rows[0] | .finding + ": " + .evidence'
     }
-    [ "$(idle x.json)" = "Launch overhead: a GPU waits for launches: GPU 0 waits so for 47.3 % of its time, 90.5 % of its idle time: 199 times, 5 us on average; its kernels take 5 us on average" ] || fail "$(idle x.json)"
+    [ "$(idle x.json)" = "Launch overhead: a GPU waits for launches: GPU 0 is idle like that for 47.3 % of its time, 90.5 % of all its idle time: 199 times, 5 us on average; its kernels take 5 us on average" ] || fail "$(idle x.json)"
     [ "$(idle --min-gap 50us x.json)" = "A GPU waits, mostly in gaps that options leave out: GPU 0 is idle for 52.3 % of its time" ] || fail "$(idle --min-gap 50us x.json)"
     # While the copy runs, the GPU is not idle.
-    [[ "$(idle --gaps-between kernels copy.json)" == "Launch overhead: a GPU waits for launches: GPU 0 waits so for "* ]] || fail "$(idle --gaps-between kernels copy.json)"
+    [[ "$(idle --gaps-between kernels copy.json)" == "Launch overhead: a GPU waits for launches: GPU 0 is idle like that for "* ]] || fail "$(idle --gaps-between kernels copy.json)"
 }
 
 @test "findings do not depend on --top, --sort, --by and -j" {

@@ -194,7 +194,7 @@ static void test_gpus(void **state)
          "launch",
          101,
          "Launch overhead",
-         "GPU 0 waits so for 10.1 % of its time, 100.0 % of its idle time"},
+         "GPU 0 is idle like that for 10.1 % of its time, 100.0 % of all its idle time"},
         {{1000, 900, 0, 0, 100, 90, 0, 0, 0},
          {1000, 900, 0, 0, 100, 90, 0, 0, 0},
          "launch",

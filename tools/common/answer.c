@@ -137,7 +137,8 @@ int answer_end(int code)
     if (!code && !state.answer && !state.outputs) /* help */
         return code;
     rocl_error *err = must_have(rocl_error_new());
-    rocl_status st = state.answer ? ROCL_OK : open_answer("-", err);
+    const bool has_data = state.answer; /* also those of a limit, or of a trace that is unusable */
+    rocl_status st = has_data ? ROCL_OK : open_answer("-", err);
     if (st == ROCL_OK && state.lists_outputs && code <= ROCL_PARTIAL) { /* {"outputs": [...]} */
         cJSON *data = must_have(cJSON_CreateObject());
         if (!state.outputs)
@@ -159,7 +160,7 @@ int answer_end(int code)
     }
     if (st == ROCL_OK)
         st = rocl_answer_end(state.answer, (rocl_status)code, err);
-    if (st > ROCL_PARTIAL && code <= ROCL_PARTIAL) {
+    if (st > ROCL_PARTIAL && (code <= ROCL_PARTIAL || (has_data && code != (int)st))) {
         msg_error("%s", rocl_error_text(err));
         code = (int)st;
     }

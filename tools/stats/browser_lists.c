@@ -387,7 +387,7 @@ static void text_open(browser *b, const char *text)
 }
 
 /* The text until the answer comes; id "": about findings. */
-static void ask(browser *b, const char *text, const char *id)
+static void ask_worker(browser *b, const char *text, const char *id)
 {
     text_open(b, text);
     b->text_is_details = true;
@@ -402,10 +402,10 @@ static void ask(browser *b, const char *text, const char *id)
 
 void text_open_findings(browser *b)
 {
-    ask(b,
-        b->state.loaded ? "looking for what stands out ..."
-                        : "what stands out comes when all is read",
-        "");
+    ask_worker(b,
+               b->state.loaded ? "looking for what stands out ..."
+                               : "what stands out comes when all is read",
+               "");
 }
 
 /* What the picture knows, at once; the rest is looked up. */
@@ -422,7 +422,7 @@ void text_open_details(browser *b)
              rocl_text(b->trace, s->name, NULL), rocl_kind_name(s->kind), id, start, length,
              b->state.loaded ? "looking up what else is known ..."
                              : "the rest is looked up when all is read");
-    ask(b, text, id);
+    ask_worker(b, text, id);
 }
 
 void text_open_help(browser *b)
